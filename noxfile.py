@@ -1,0 +1,130 @@
+"""What can be run on smriti. A newcomer needs `nox -s bench` and `nox -s tests`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = False
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+RECEIPTS = Path("receipts")
+
+
+def group(name: str) -> list[str]:
+    """Return the requirements of a dependency group of pyproject.toml."""
+    return list(nox.project.dependency_groups(PROJECT, name))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run SMRITI-Bench from the built wheel (3 trials unless --trials is given), then verify the receipt."""
+    install_wheel(session)
+    arguments = list(session.posargs)
+    if not any(argument.startswith(("--trials", "--resume", "--help")) for argument in arguments):
+        arguments += ["--trials", "3"]
+    out = option(arguments, "--out") or option(arguments, "--resume")
+    before = receipts_of("bench")
+    # Exit status 1 says that a figure is not to be trusted, not that there is no receipt: verify it all the same.
+    session.run("smriti", "bench", *arguments, success_codes=[0, 1])
+    written = [Path(out)] if out else sorted(receipts_of("bench") - before)
+    for receipt in written:
+        session.run("smriti", "verify", str(receipt))
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests on this Python; posargs go to pytest."""
+    session.install("-e", ".", *group("tests"))
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS, default=False)
+def pythons(session: nox.Session) -> None:
+    """Run the tests on every supported Python that is on this machine."""
+    session.install("-e", ".", *group("tests"))
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(default=False)
+def minimums(session: nox.Session) -> None:
+    """Run the tests with the lowest version of every direct dependency."""
+    lowest = [requirement.replace(">=", "==") for requirement in PROJECT["project"]["dependencies"]]
+    session.install(*lowest, *group("tests"))
+    session.install("--no-deps", "-e", ".")
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check format, style and the import contract."""
+    session.install("-e", ".", *group("lint"))
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types strictly: package, tests, noxfile and build hook."""
+    session.install("-e", ".", *group("types"))
+    session.run("mypy")
+
+
+@nox.session
+def tasks(session: nox.Session) -> None:
+    """Ask every admission rule of every task of the corpus."""
+    session.install("-e", ".")
+    session.run("smriti", "tasks", "check", *session.posargs)
+
+
+@nox.session(default=False)
+def verify(session: nox.Session) -> None:
+    """Verify the receipts named in posargs, or all that are in receipts/."""
+    session.install("-e", ".")
+    named = session.posargs or [str(path.parent) for path in sorted(RECEIPTS.glob("*/*/manifest.json"))]
+    session.run("smriti", "verify", *named)
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Build the wheel and the source distribution into dist/."""
+    session.install(*group("build"))
+    session.run("python", "-m", "build", *session.posargs)
+
+
+@nox.session(default=False)
+def perf(session: nox.Session) -> None:
+    """Measure the harness's own cost, as ratios of one run on this machine."""
+    session.install("-e", ".", *group("tests"))
+    session.run("pytest", "-s", "tests/bench", *session.posargs)
+
+
+def install_wheel(session: nox.Session) -> None:
+    """Build this checkout's wheel and install it, so that what runs is what a user gets."""
+    wheels = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    session.install(*group("build"))
+    session.run("python", "-m", "build", "--wheel", "--outdir", str(wheels), silent=True)
+    (wheel,) = wheels.glob("*.whl")
+    session.install(str(wheel))
+
+
+def option(arguments: list[str], name: str) -> str | None:
+    """Return the value that `--name VALUE` or `--name=VALUE` has among `arguments`."""
+    for argument, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        if argument == name:
+            return after
+        if argument.startswith(f"{name}="):
+            return argument.partition("=")[2]
+    return None
+
+
+def receipts_of(suite: str) -> set[Path]:
+    """Return the receipts of a suite that stand in receipts/ now."""
+    return {path.parent for path in (RECEIPTS / suite).glob("*/manifest.json")}

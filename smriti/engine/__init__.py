@@ -1,0 +1,1 @@
+"""Where steps run: on this machine's threads now."""

@@ -1,0 +1,48 @@
+"""Run steps on this machine, a thread for each job: a trial waits for its subprocesses most of the time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from smriti import process
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_STOP_POLL_S = 0.05
+
+
+class LocalEngine:
+    """At most `jobs` steps at a time, started in the order of their cases."""
+
+    name = "local"
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
+        """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further case."""
+        rest = iter(cases)
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="trial") as pool:
+            running: set[Future[R]] = set()
+            try:
+                running |= {pool.submit(step, case) for case in itertools.islice(rest, self._jobs)}
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    running |= {pool.submit(step, case) for case in itertools.islice(rest, len(done))}
+                    for future in done:
+                        yield future.result()
+            finally:
+                _stop(running)
+
+
+def _stop(running: set[Future[R]]) -> None:
+    """End what is still running; a step may start one more command after the first was ended, so look again."""
+    for future in running:
+        future.cancel()
+    while any(not future.done() for future in running):
+        process.end_all()
+        wait(running, timeout=_STOP_POLL_S)

@@ -1,0 +1,1 @@
+"""Memory systems under test: one module or package each."""

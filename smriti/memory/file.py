@@ -1,0 +1,99 @@
+"""Memories as lines of AGENTS.md and CLAUDE.md: the baseline that people really use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from smriti.errors import MemorySystemError, UsageError
+from smriti.types import Attachment, Condition, Hit, Memory, SystemIdentity
+
+CONTEXT_FILES = ("AGENTS.md", "CLAUDE.md")
+_HEADING = "\n## Notes from earlier work on this project\n\n"
+
+
+def create(argument: str | None) -> FileMemory:
+    """Make the system; UsageError if an argument is given."""
+    if argument is not None:
+        raise UsageError(f"memory system 'file' takes no argument, found {argument!r}")
+    return FileMemory()
+
+
+class FileMemory:
+    """A Markdown list, newest last, appended to both context files. It cannot tell whether an agent read them."""
+
+    name = "file"
+    version = "1"
+    lanes: tuple[str, ...] = ()
+    capabilities: frozenset[str] = frozenset({"projects", "provenance"})
+
+    def identity(self) -> SystemIdentity:
+        detail = {"files": list(CONTEXT_FILES), "search": f"BM25Okapi of rank-bm25 {installed_version('rank-bm25')}"}
+        return SystemIdentity(name=self.name, version=self.version, detail=detail)
+
+    def open(self, workspace: Path, replica: Path | None = None) -> FileStore:
+        """Open an empty store; MemorySystemError for a replica, which a list in memory does not have."""
+        del workspace
+        if replica is not None:
+            raise MemorySystemError("file: there is no stored form to replicate")
+        return FileStore()
+
+
+class FileStore:
+    """The lines of each realm, in the order in which they were remembered."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, tuple[str, Memory]] = {}
+        self._given = 0
+
+    def remember(self, memories: Sequence[Memory], realm: str) -> list[str]:
+        ids = [f"line-{self._given + index}" for index in range(len(memories))]
+        self._given += len(memories)
+        self._lines.update({id_: (realm, memory) for id_, memory in zip(ids, memories, strict=True)})
+        return ids
+
+    def search(self, query: str, realm: str, k: int, layer: str | None = None) -> list[Hit]:
+        """Rank the realm's lines by BM25 over lower-case words; older first among equals, lines without a shared word left out."""
+        if layer is not None:
+            raise MemorySystemError(f"file: has no layer {layer!r}")
+        lines = [(id_, memory) for id_, (stored, memory) in self._lines.items() if stored == realm]
+        wanted = _words(query)
+        found = [(id_, memory) for id_, memory in lines if set(wanted) & set(_words(memory.content))]
+        if not found:
+            return []
+        from rank_bm25 import BM25Okapi  # noqa: PLC0415  # numpy, paid only by a search
+
+        scores = BM25Okapi([_words(memory.content) for _, memory in found]).get_scores(wanted)
+        ranked = sorted(zip(scores, found, strict=True), key=lambda scored: -scored[0])[:k]
+        return [
+            Hit(id=id_, content=memory.content, score=float(score), source_ids=(memory.source_id,))
+            for score, (id_, memory) in ranked
+        ]
+
+    def forget(self, ids: Sequence[str]) -> None:
+        for id_ in ids:
+            if self._lines.pop(id_, None) is None:
+                raise MemorySystemError(f"file: no memory has the id {id_!r}")
+
+    def attach(self, realm: str, condition: Condition) -> Attachment:
+        lines = [f"- {memory.content}\n" for stored, memory in self._lines.values() if stored == realm]
+        if condition.kind not in {"on", "file"} or not lines:
+            return Attachment()
+        text = _HEADING + "".join(lines)
+        return Attachment(files=dict.fromkeys(CONTEXT_FILES, text))
+
+    def injected(self, session_id: str, window: tuple[int, int]) -> None:
+        """Return None: a file does not know who read it."""
+        del session_id, window
+
+    def restart(self) -> None:
+        """Nothing to restart."""
+
+    def close(self) -> None:
+        self._lines.clear()
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

@@ -1,0 +1,236 @@
+"""Write a receipt: manifest first, two lines an attempt, the seal last; and take up a receipt that was interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from smriti.errors import ReceiptError
+from smriti.receipts.fingerprint import differences
+from smriti.receipts.redact import redact
+from smriti.score import bench_flags, bench_scores, coverage, planned_cases, score_trial
+from smriti.types import FileSeal, Manifest, Summary, TrialEvidence, TrialRecord
+
+MANIFEST, EVIDENCE, SCORES, SEAMS, SUMMARY = (
+    "manifest.json",
+    "evidence.ndjson",
+    "scores.ndjson",
+    "seams.ndjson",
+    "summary.json",
+)
+BlobKind = Literal["transcripts", "diffs", "checks"]
+
+RowT = TypeVar("RowT", bound=BaseModel)
+
+
+class ReceiptWriter:
+    """An open receipt, locked against a second writer. `manifest` is the one on disk; `records` grows as trials end."""
+
+    def __init__(self, directory: Path, manifest: Manifest, records: list[TrialRecord], lock: int) -> None:
+        self.directory = directory
+        self.manifest = manifest
+        self.records = records
+        self._lock = lock
+        self._evidence = (directory / EVIDENCE).open("ab", buffering=0)
+        self._scores = (directory / SCORES).open("ab", buffering=0)
+        self._blobs = threading.Lock()
+
+    @classmethod
+    def create(cls, directory: Path, manifest: Manifest) -> ReceiptWriter:
+        """Start a receipt in `directory`; ReceiptError if it holds anything, or cannot be written."""
+        with _disk(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            lock = _lock_receipt(directory)
+            if any(directory.iterdir()):
+                os.close(lock)
+                raise ReceiptError(
+                    f"{directory} exists and is not empty; a receipt is never written over another. "
+                    "Give another --out, or --resume it if it is an interrupted run."
+                )
+            _write_new(directory / MANIFEST, manifest.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+            return cls(directory, manifest, [], lock)
+
+    @classmethod
+    def resume(cls, directory: Path, manifest: Manifest) -> ReceiptWriter:
+        """Take up the interrupted run in `directory`, which must be the experiment that `manifest` describes.
+
+        ReceiptError names every difference, or says that the run is finished, in use or not a receipt. A half-written last line is
+        cut off, and so is evidence whose score line was not reached: those trials run again.
+        """
+        with _disk(directory):
+            before = read_manifest(directory)
+            lock = _lock_receipt(directory)
+            if (directory / SUMMARY).exists():
+                raise ReceiptError(f"{directory} is finished (it has a {SUMMARY}); there is nothing to resume.")
+            different = differences(before, manifest)
+            if different:
+                raise ReceiptError(
+                    f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
+                    "Different: " + "; ".join(different) + ". Start a new run, or restore what it was started with."
+                )
+            records = _mend(directory)
+            seam = {"resumed": _now(), "after_rows": len(records)}
+            with (directory / SEAMS).open("ab") as seams:
+                seams.write(orjson.dumps(seam) + b"\n")
+                os.fsync(seams.fileno())
+            return cls(directory, before, records, lock)
+
+    def keep(self, kind: BlobKind, content: bytes) -> str:
+        """Store `content`, secrets redacted, under the sha256 of what is stored, which is returned. Safe from any thread."""
+        clean = redact(content)
+        name = hashlib.sha256(clean).hexdigest()
+        folder = self.directory / kind
+        target = folder / f"{name}.gz"
+        with _disk(self.directory), self._blobs:
+            if not target.exists():
+                folder.mkdir(exist_ok=True)
+                partial = folder / f".{name}.partial"
+                partial.write_bytes(gzip.compress(clean, compresslevel=6, mtime=0))
+                partial.replace(target)
+        return name
+
+    def append(self, evidence: TrialEvidence) -> TrialRecord:
+        """Write one attempt: its evidence line, then its score line, each on the disk before this returns."""
+        line = evidence.model_dump_json().encode()
+        record = score_trial(evidence, hashlib.sha256(line).hexdigest())
+        with _disk(self.directory):
+            _append_line(self._evidence.fileno(), line)
+            _append_line(self._scores.fileno(), record.model_dump_json().encode())
+        self.records.append(record)
+        return record
+
+    def seal(self) -> Summary:
+        """Compute every figure from the records and write summary.json; ReceiptError if the plan is not covered."""
+        planned = planned_cases(self.manifest)
+        missing = {case.id for case in planned} - {record.case for record in self.records}
+        if missing:
+            raise ReceiptError(f"{self.directory}: {len(missing)} planned trials have no row, such as {min(missing)!r}")
+        scores = bench_scores(self.manifest, self.records)
+        with _disk(self.directory):
+            summary = Summary(
+                coverage=coverage(self.records, len(planned)),
+                scores=scores,
+                flags=bench_flags(self.manifest, self.records, scores),
+                evidence_class=self.manifest.evidence_class,
+                files=seal_files(self.directory),
+                finished=_now(),
+            )
+            _write_new(self.directory / SUMMARY, summary.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+        return summary
+
+    def close(self) -> None:
+        """Let go of the receipt; another process may resume it."""
+        self._evidence.close()
+        self._scores.close()
+        os.close(self._lock)
+
+
+def seal_files(directory: Path) -> dict[str, FileSeal]:
+    """Digest every file of a receipt but the seal itself, by name relative to `directory`."""
+    seals: dict[str, FileSeal] = {}
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        if path.is_file() and name != SUMMARY:
+            content = path.read_bytes()
+            rows = content.count(b"\n") if name.endswith(".ndjson") else None
+            seals[name] = FileSeal(sha256=hashlib.sha256(content).hexdigest(), rows=rows)
+    return seals
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read a receipt's manifest; ReceiptError if there is none or it is not one."""
+    path = directory / MANIFEST
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise ReceiptError(f"{directory} is not a receipt: it has no {MANIFEST}") from None
+    except (NotADirectoryError, IsADirectoryError):
+        raise ReceiptError(f"{directory} is not a receipt folder") from None
+    except ValidationError as error:
+        raise ReceiptError(f"{path}: not a manifest that this version reads: {first_error(error)}") from None
+
+
+def first_error(error: ValidationError) -> str:
+    """Say in one line what is wrong with a row, and how many more things are."""
+    errors = error.errors(include_url=False)
+    where = ".".join(str(part) for part in errors[0]["loc"]) or "the row"
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{where}: {errors[0]['msg']}{more}"
+
+
+def _mend(directory: Path) -> list[TrialRecord]:
+    """Cut off what an interrupt left half-written, and return the records that stand."""
+    evidence = _whole_lines(directory / EVIDENCE, TrialEvidence)
+    scores = _whole_lines(directory / SCORES, TrialRecord)
+    kept = min(len(evidence), len(scores))
+    for path, lines in ((directory / EVIDENCE, evidence), (directory / SCORES, scores)):
+        if path.exists():
+            with path.open("r+b") as file:
+                file.truncate(sum(len(line) + 1 for line, _ in lines[:kept]))
+                os.fsync(file.fileno())
+    for folder in ("transcripts", "diffs", "checks"):
+        for partial in (directory / folder).glob(".*.partial"):
+            partial.unlink()
+    return [record for _, record in scores[:kept]]
+
+
+def _whole_lines(path: Path, model: type[RowT]) -> list[tuple[bytes, RowT]]:
+    if not path.exists():
+        return []
+    *lines, _rest = path.read_bytes().split(b"\n")
+    rows: list[tuple[bytes, RowT]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append((line, model.model_validate_json(line)))
+        except ValidationError as error:
+            raise ReceiptError(f"{path} line {number} cannot be resumed from: {first_error(error)}") from None
+    return rows
+
+
+def _append_line(descriptor: int, line: bytes) -> None:
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _lock_receipt(directory: Path) -> int:
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise ReceiptError(f"{directory} is being written by another process") from None
+    return lock
+
+
+@contextlib.contextmanager
+def _disk(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ReceiptError(f"{directory}: cannot write the receipt: {error.strerror or error}") from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,47 @@
+"""Grade a deliverable: pristine fixture + the agent's deliverables + hidden checks on top, in a cage of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from smriti.sandbox.filetree import changed_paths, lay, matches
+from smriti.sandbox.none import command_path, make_cage
+from smriti.types import Completed, File, FileTree, TaskFolder
+
+MAX_DELIVERABLE_BYTES = 5_000_000
+MAX_CHECK_OUTPUT_BYTES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverables:
+    """What of an agent's work is graded, and what is not, each with its reason."""
+
+    tree: FileTree
+    """The fixture with the accepted changes applied."""
+    left_out: tuple[str, ...]
+
+
+def select_deliverables(task: TaskFolder, worked: FileTree, irregular: list[str]) -> Deliverables:
+    """Take from `worked`, the agent's tree, only what the task lets it change; a deleted deliverable is deleted."""
+    accepted: dict[str, File] = dict(task.fixture)
+    left_out = list(irregular)
+    for path in changed_paths(task.fixture, worked):
+        if not matches(path, task.task.deliverables):
+            left_out.append(f"{path}: not among the deliverables")
+        elif path in worked:
+            accepted[path] = worked[path]
+        else:
+            del accepted[path]
+    return Deliverables(accepted, tuple(left_out))
+
+
+def run_check(task: TaskFolder, graded: FileTree, root: Path) -> Completed:
+    """Lay `graded` and hidden/ into a fresh cage below `root` and run the task's check there.
+
+    FileNotFoundError when its command is missing. Standard error follows standard output in what is returned.
+    """
+    cage = make_cage(root, command_path(task.task.requires))
+    lay(graded, cage.workdir)
+    lay(task.hidden, cage.workdir)
+    return cage.run(task.task.check_cmd, timeout_s=task.task.timeout_s, max_output_bytes=MAX_CHECK_OUTPUT_BYTES)

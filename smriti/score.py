@@ -1,0 +1,221 @@
+"""Records and configuration to scores. Pure: the same evidence and manifest give the same bits on any machine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from smriti.metrics import outcome, tokens
+from smriti.metrics.pairing import Estimate
+from smriti.types import (
+    VERDICTS,
+    Coverage,
+    Manifest,
+    Score,
+    Status,
+    Summary,
+    TrialCase,
+    TrialEvidence,
+    TrialRecord,
+)
+
+INJECTION_FLOOR = 0.95
+"""Below this injection_confirmation_rate nothing is said about the memory: it did not reach the agent."""
+
+Delta = Callable[[Sequence[TrialRecord], Sequence[TrialRecord], str], Estimate]
+
+
+def planned_cases(manifest: Manifest) -> list[TrialCase]:
+    """Lay out the whole matrix: task by task, trial by trial, the conditions of each trial in an order drawn from the seed."""
+    cells: list[tuple[str, str, int]] = []
+    for task in manifest.tasks:
+        for trial in range(1, manifest.config.trials + 1):
+            conditions = list(manifest.config.conditions)
+            random.Random(f"{manifest.seed}/{task.id}/{trial}").shuffle(conditions)  # noqa: S311  # an order, no secret
+            cells += [(task.id, condition, trial) for condition in conditions]
+    return [TrialCase(task, condition, trial, order) for order, (task, condition, trial) in enumerate(cells)]
+
+
+def score_trial(evidence: TrialEvidence, evidence_sha256: str) -> TrialRecord:
+    """Score one trial from its evidence line, whose digest the record carries."""
+    status = _status(evidence)
+    planted_ids = tuple(planted.id for planted in evidence.planted)
+    injected = evidence.injected_ids
+    return TrialRecord(
+        case=evidence.case,
+        run_id=evidence.run_id,
+        task_id=evidence.task_id,
+        task_sha256=evidence.task_sha256,
+        family=evidence.family,
+        split=evidence.split,
+        condition=evidence.condition,
+        trial=evidence.trial,
+        order=evidence.order,
+        status=status,
+        passed=status == "passed" if status in VERDICTS else None,
+        usage=evidence.usage,
+        planted_ids=planted_ids,
+        injected_ids=injected,
+        injected_confirmed=None if injected is None else not set(injected).isdisjoint(planted_ids),
+        contaminated=None if injected is None else not set(injected) <= set(planted_ids),
+        echoed=bool(evidence.echoed_ids),
+        seconds=evidence.seconds,
+        transcript_sha256=evidence.transcript_sha256,
+        diff_sha256=evidence.diff_sha256,
+        fault=evidence.fault,
+        evidence_sha256=evidence_sha256,
+    )
+
+
+def coverage(records: Sequence[TrialRecord], planned: int) -> Coverage:
+    """Count verdicts, faults and skipped trials against the plan."""
+    completed = sum(record.status in VERDICTS for record in records)
+    skipped = sum(record.status == "skipped" for record in records)
+    return Coverage(planned=planned, completed=completed, failed=len(records) - completed - skipped, skipped=skipped)
+
+
+def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
+    """Compute every figure of the bench for all tasks, for each family and for each task; the order of records is irrelevant."""
+    ordered = sorted(records, key=lambda record: record.order)
+    scores: list[Score] = []
+    groups: dict[str, list[TrialRecord]] = {"all": ordered}
+    for record in sorted(ordered, key=lambda record: record.family):
+        groups.setdefault(record.family, []).append(record)
+    for record in sorted(ordered, key=lambda record: record.task_id):
+        groups.setdefault(record.task_id, []).append(record)
+    for group, members in groups.items():
+        scores += _group_scores(manifest, group, members)
+    return tuple(scores)
+
+
+def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
+    """Say, most important first, what a reader must know before reading any figure; each flag is `name: sentence`."""
+    figures = {(score.metric, score.condition): score for score in scores if score.group == "all"}
+    flags: list[str] = []
+    if manifest.evidence_class == "rehearsal":
+        flags.append("rehearsal: the agent is scripted; these figures measure the harness and not a memory system")
+    if manifest.evidence_class == "development":
+        flags.append("development: a selection, a limit or uncommitted code; these figures support no claim")
+    confirmed = figures.get(("injection_confirmation_rate", "on"))
+    if confirmed is not None and confirmed.value is None:
+        flags.append(
+            "distrust: whether memory reached the agent under on cannot be confirmed; on − off may measure nothing"
+        )
+    elif confirmed is not None and confirmed.value is not None and confirmed.value < INJECTION_FLOOR:
+        flags.append(
+            f"distrust: memory reached the agent in only {confirmed.value:.0%} of {confirmed.n} on-trials"
+            f" (at least {INJECTION_FLOOR:.0%} expected); on − off does not measure the memory system"
+        )
+    for (metric, condition), score in figures.items():
+        if metric == "contamination_rate" and score.value:
+            flags.append(
+                f"contamination: {score.value:.1%} of {score.n} {condition} trials saw memory not planted for them"
+            )
+    gap = figures.get(("ablate_all_gap", "ablate:all"))
+    if gap is not None and gap.value and _excludes_zero(gap):
+        flags.append(f"ablation: ablate_all_gap is {gap.value:+.3f}, not 0: off and ablate:all should be the same arm")
+    leaked = sum(1 for r in records if r.condition == "ablate:all" and r.injected_ids)
+    if leaked:
+        flags.append(f"ablation: with every lane ablated memory still reached the agent in {leaked} trials")
+    flags += _count_flags(manifest, records)
+    return tuple(flags)
+
+
+def _excludes_zero(score: Score) -> bool:
+    return score.interval is None or not score.interval.low <= 0 <= score.interval.high
+
+
+def _status(evidence: TrialEvidence) -> Status:
+    if evidence.fault is not None:
+        return evidence.fault.status
+    # A trial without a fault has been graded; None here would be a check that never ran, which is no pass.
+    return "passed" if evidence.check_exit_status == 0 else "failed"
+
+
+def _group_scores(manifest: Manifest, group: str, records: Sequence[TrialRecord]) -> list[Score]:
+    arms = {c: [record for record in records if record.condition == c] for c in manifest.config.conditions}
+    scores: list[Score] = []
+
+    def add(metric: str, condition: str, estimate: Estimate) -> None:
+        scores.append(
+            Score(
+                metric=metric,
+                system=manifest.config.memory,
+                condition=condition,
+                group=group,
+                value=estimate.value,
+                n=estimate.n,
+                excluded=estimate.excluded,
+                interval=estimate.interval,
+            )
+        )
+
+    def add_delta(metric: str, treated: str, control: str, delta: Delta) -> None:
+        if treated in arms and control in arms:
+            add(metric, treated, delta(arms[treated], arms[control], f"{manifest.seed}/{metric}/{group}"))
+
+    for condition, members in arms.items():
+        add("sr", condition, outcome.sr(members))
+        add("sr_completed", condition, outcome.sr_completed(members))
+        add("tokens", condition, tokens.mean_tokens(members))
+        add("usage_unknown_rate", condition, tokens.usage_unknown_rate(members))
+        add("injection_confirmation_rate", condition, outcome.injection_confirmation_rate(members))
+        add("contamination_rate", condition, outcome.contamination_rate(members))
+    add_delta("delta_sr", "on", "off", outcome.delta_sr)
+    add_delta("delta_tokens", "on", "off", tokens.delta_tokens)
+    add_delta("token_ratio", "on", "off", tokens.token_ratio)
+    if "on" in arms and "off" in arms:
+        use = outcome.mui(arms["on"], arms["off"], f"{manifest.seed}/mui/{group}")
+        harm = outcome.mhi(arms["on"], arms["off"], f"{manifest.seed}/mhi/{group}")
+        for metric, estimate in (
+            ("mui", use.index),
+            ("sr_lift", use.sr),
+            ("cost_saving", use.cost),
+            ("mhi", harm.index),
+            ("sr_harm", harm.sr),
+            ("cost_harm", harm.cost),
+        ):
+            add(metric, "on", estimate)
+    if "on" in arms:
+        add("echo_rate", "on", outcome.echo_rate(arms["on"]))
+    for condition in arms:
+        if condition.startswith("ablate:") and condition != "ablate:all" and "on" in arms:
+            lane = condition.removeprefix("ablate:")
+            estimate = outcome.delta_sr(
+                arms["on"], arms[condition], f"{manifest.seed}/ablation_delta_sr/{lane}/{group}"
+            )
+            add(f"ablation_delta_sr[{lane}]", condition, estimate)
+    add_delta("ablate_all_gap", "ablate:all", "off", outcome.delta_sr)
+    add_delta("lift_over_file", "on", "file", outcome.delta_sr)
+    add_delta("lift_over_placebo", "on", "placebo", outcome.delta_sr)
+    return scores
+
+
+def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str]:
+    flags: list[str] = []
+    faults: dict[str, int] = {}
+    for record in records:
+        if record.fault is not None and record.status != "skipped":
+            faults[record.status] = faults.get(record.status, 0) + 1
+    if faults:
+        named = ", ".join(f"{status} {count}" for status, count in sorted(faults.items()))
+        flags.append(
+            f"faults: {sum(faults.values())} of {len(records)} trials have no verdict and count as failures ({named})"
+        )
+    skipped = sorted({record.task_id for record in records if record.status == "skipped"})
+    if skipped:
+        flags.append(
+            f"skipped: {len(skipped)} tasks were not attempted, a command is missing here ({', '.join(skipped)})"
+        )
+    unknown = sum(1 for r in records if r.status != "skipped" and r.usage.total is None)
+    if unknown:
+        flags.append(f"tokens: unknown in {unknown} trials; they earn no cost credit and are left out of token figures")
+    if manifest.config.trials == 1:
+        flags.append("one trial: a single trial of each task is a coin flip; take 3 or more")
+    return flags
+
+
+def stands(summary: Summary) -> bool:
+    """Tell whether every attempt got a verdict and no flag says that the run did not measure what it set out to."""
+    spoilt = ("distrust:", "contamination:", "ablation:")
+    return summary.coverage.failed == 0 and not any(flag.startswith(spoilt) for flag in summary.flags)

@@ -1,0 +1,1 @@
+"""What is run: each suite turns a manifest into cases, and a case into evidence."""

@@ -1,0 +1,239 @@
+"""One trial from end to end: prepare, plant, attach, run the agent, confirm, grade, forget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from smriti.errors import AgentError, MemorySystemError
+from smriti.protocols import Agent, AgentJob, Cage, HookRunner, Keep, Store
+from smriti.sandbox.filetree import read_tree, unified_diff
+from smriti.sandbox.fixture import Fixtures
+from smriti.sandbox.grading import MAX_DELIVERABLE_BYTES, run_check, select_deliverables
+from smriti.sandbox.none import command_path, make_cage
+from smriti.suites.bench.delivery import Delivery, deliver, without_laid_files
+from smriti.types import (
+    OWN_REALM,
+    AgentRun,
+    Condition,
+    Fault,
+    FileTree,
+    Manifest,
+    Memory,
+    Phase,
+    PhaseSeconds,
+    Planted,
+    Status,
+    TaskFolder,
+    TrialCase,
+    TrialEvidence,
+    Usage,
+    trial_realm,
+    trial_session_id,
+)
+
+_PLANTING_KINDS = {"on", "file", "ablate"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all trials of a run share."""
+
+    manifest: Manifest
+    agent: Agent
+    run_hook: HookRunner
+    fixtures: Fixtures
+
+
+@dataclass
+class Trial:
+    """What is known of one trial so far; becomes its evidence."""
+
+    setting: Setting
+    task: TaskFolder
+    case: TrialCase
+    planted: list[Planted] = field(default_factory=list)
+    injected_ids: tuple[str, ...] | None = None
+    delivery: Delivery | None = None
+    run: AgentRun | None = None
+    check_exit_status: int | None = None
+    transcript_sha256: str | None = None
+    diff_sha256: str | None = None
+    check_output_sha256: str | None = None
+    left_out: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    fault: Fault | None = None
+
+    def __post_init__(self) -> None:
+        self.condition = Condition.parse(self.case.condition)
+        self.realm = trial_realm(self.setting.manifest.run_id, self.case)
+        self.session_id = trial_session_id(self.realm)
+
+    def attempt(self, store: Store, root: Path, keep: Keep) -> None:
+        """Take the trial through the protocol's steps in fresh directories below `root`.
+
+        A fault ends it, but what the agent did is kept and what was planted is forgotten all the same.
+        """
+        started = time.monotonic()
+        cage = make_cage(root / "agent", command_path(self.task.task.requires))
+        self._do("prepare", lambda: self.setting.fixtures.materialize(self.task, cage.workdir))
+        self._do("plant", lambda: self._plant(store))
+        self._do("attach", lambda: self._attach(store, cage))
+        self._do("agent", lambda: self._run_agent(store, cage))
+        self._do("grade", lambda: self._grade(cage, root / "grade", keep), after_fault=True)
+        self._do("forget", lambda: self._forget(store), after_fault=True)
+        self.seconds["total"] = time.monotonic() - started
+
+    def end(self, status: Status, phase: Phase, message: str) -> None:
+        """Record a fault. The first one is the cause; what comes while cleaning up after it is its consequence."""
+        if self.fault is None:
+            self.fault = Fault(status=status, phase=phase, message=message)
+
+    def evidence(self) -> TrialEvidence:
+        """State what is known now as an evidence row."""
+        run = self.run
+        return TrialEvidence(
+            case=self.case.id,
+            run_id=self.setting.manifest.run_id,
+            task_id=self.case.task_id,
+            task_sha256=self.task.sha256,
+            family=self.task.task.family,
+            split=self.task.task.split,
+            condition=self.case.condition,
+            trial=self.case.trial,
+            order=self.case.order,
+            realm=self.realm,
+            session_id=self._agent_session_id(),
+            delivery=self.delivery.channel if self.delivery else "none",
+            planted=tuple(self.planted),
+            injected_ids=self.injected_ids,
+            echoed_ids=self._echoed_ids(),
+            agent_exit_status=run.exit_status if run else None,
+            check_exit_status=self.check_exit_status,
+            usage=run.usage if run else Usage(),
+            turns=run.turns if run else None,
+            seconds=PhaseSeconds(**self.seconds),
+            transcript_sha256=self.transcript_sha256,
+            diff_sha256=self.diff_sha256,
+            check_output_sha256=self.check_output_sha256,
+            left_out=self.left_out,
+            fault=self.fault,
+        )
+
+    def _do(self, phase: Phase, step: Callable[[], None], *, after_fault: bool = False) -> None:
+        """Time one phase, and turn what goes wrong in it into the trial's fault."""
+        if self.fault is not None and not after_fault:
+            return
+        memory_fault: dict[Phase, Status] = {"plant": "plant_failed", "forget": "forget_failed"}
+        started = time.monotonic()
+        try:
+            step()
+        except MemorySystemError as error:
+            self.end(memory_fault.get(phase, "memory_error"), phase, str(error))
+        except AgentError as error:
+            self.end("agent_error", phase, str(error))
+        except OSError as error:
+            self.end("infra_error", phase, str(error))
+        if phase in PhaseSeconds.model_fields:
+            self.seconds[phase] = time.monotonic() - started
+
+    def _plant(self, store: Store) -> None:
+        """Plant the task's memories in their order; those of an adjacent project go to a realm of their own beside the trial's."""
+        if self.condition.kind not in _PLANTING_KINDS:
+            return
+        for realm, memories in _by_realm_in_order(self.task.task.planted_memories):
+            trial_realm_ = self.realm if realm == OWN_REALM else f"{self.realm}-{realm.removeprefix('project:')}"
+            ids = store.remember(memories, trial_realm_)
+            self.planted += [
+                Planted(id=id_, source_id=memory.source_id, role=memory.role)
+                for id_, memory in zip(ids, memories, strict=False)
+            ]
+            if len(ids) != len(memories) or len({planted.id for planted in self.planted}) != len(self.planted):
+                raise MemorySystemError(f"{len(memories)} memories were planted, and {len(set(ids))} new ids came back")
+
+    def _attach(self, store: Store, cage: Cage) -> None:
+        setting = self.setting
+        seed = f"{setting.manifest.seed}/{self.case.id}"
+        self.delivery = deliver(
+            store, self.realm, self.session_id, self.condition, self.task, setting.agent, cage, setting.run_hook, seed
+        )
+
+    def _run_agent(self, store: Store, cage: Cage) -> None:
+        assert self.delivery is not None
+        config = self.setting.manifest.config
+        began_ms = _epoch_ms()
+        self.run = self.setting.agent.run(
+            AgentJob(
+                prompt=self.task.task.prompt,
+                cage=cage,
+                attachment=self.delivery.attachment,
+                session_id=self.session_id,
+                timeout_s=config.timeout_s,
+                max_tokens=config.max_tokens,
+                task=self.task,
+                seed=f"{config.seed}/{self.case.id}",
+            )
+        )
+        if self.run.fault is not None:
+            self.fault = self.run.fault
+        used = self.run.usage.total
+        if config.max_tokens is not None and used is not None and used > config.max_tokens:
+            self.end("token_limit", "agent", f"{used} tokens used, {config.max_tokens} allowed")
+        try:
+            injected = store.injected(self._agent_session_id(), (began_ms, _epoch_ms()))
+        except MemorySystemError as error:
+            self.end("memory_error", "confirm", str(error))
+        else:
+            self.injected_ids = None if injected is None else tuple(injected)
+
+    def _grade(self, cage: Cage, root: Path, keep: Keep) -> None:
+        """Keep the transcript and the diff of whatever was done; check it if nothing has gone wrong so far."""
+        if self.run is None or self.delivery is None:
+            return
+        self.transcript_sha256 = keep("transcripts", self.run.transcript)
+        worked: FileTree = {}
+        irregular: list[str] = []
+        if cage.workdir.is_dir():
+            worked, irregular = read_tree(cage.workdir, MAX_DELIVERABLE_BYTES)
+            worked = without_laid_files(worked, self.delivery.attachment, self.task.fixture)
+        self.diff_sha256 = keep("diffs", unified_diff(self.task.fixture, worked))
+        deliverables = select_deliverables(self.task, worked, irregular)
+        self.left_out = deliverables.left_out
+        if self.fault is not None:
+            return
+        try:
+            checked = run_check(self.task, deliverables.tree, root)
+        except FileNotFoundError as error:
+            self.end("check_error", "grade", str(error))
+            return
+        self.seconds["check"] = checked.seconds
+        self.check_output_sha256 = keep("checks", checked.stdout + checked.stderr)
+        self.check_exit_status = checked.exit_status
+        if checked.exit_status is None:
+            self.end("check_timeout", "grade", f"no verdict within {self.task.task.timeout_s:g} s")
+        elif checked.exit_status < 0:
+            self.end("check_error", "grade", f"the check was ended by signal {-checked.exit_status}")
+
+    def _forget(self, store: Store) -> None:
+        if self.planted:
+            store.forget([planted.id for planted in self.planted])
+
+    def _agent_session_id(self) -> str:
+        return (self.run.session_id if self.run else None) or self.session_id
+
+    def _echoed_ids(self) -> tuple[str, ...]:
+        said = " ".join(self.run.said.split()) if self.run else ""
+        texts = {memory.source_id: " ".join(memory.content.split()) for memory in self.task.task.planted_memories}
+        return tuple(planted.id for planted in self.planted if texts[planted.source_id] in said)
+
+
+def _by_realm_in_order(memories: Sequence[Memory]) -> Iterator[tuple[str, list[Memory]]]:
+    for realm, run in groupby(memories, key=lambda memory: memory.realm):
+        yield realm, list(run)
+
+
+def _epoch_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,3 @@
+from tidegate.cli import run
+
+run()

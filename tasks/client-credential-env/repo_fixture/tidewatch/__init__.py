@@ -1,0 +1,3 @@
+"""Client for the harbour office's data services."""
+
+__version__ = "0.7.0"

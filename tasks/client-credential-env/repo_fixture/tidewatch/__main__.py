@@ -1,0 +1,5 @@
+import sys
+
+from tidewatch.cli import main
+
+sys.exit(main())

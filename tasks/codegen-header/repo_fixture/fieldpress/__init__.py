@@ -1,0 +1,1 @@
+"""One description of our records, three languages."""

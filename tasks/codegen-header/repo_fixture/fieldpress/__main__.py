@@ -1,0 +1,5 @@
+import sys
+
+from fieldpress.cli import main
+
+sys.exit(main())

@@ -1,0 +1,3 @@
+from paperbark.cli import run
+
+run()

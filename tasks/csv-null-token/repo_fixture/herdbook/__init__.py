@@ -1,0 +1,1 @@
+"""Milk recordings of the member farms."""

@@ -1,0 +1,5 @@
+import sys
+
+from herdbook.cli import main
+
+sys.exit(main())

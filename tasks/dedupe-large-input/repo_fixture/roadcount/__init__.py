@@ -1,0 +1,1 @@
+"""What the axle counters report, cleaned and summed up."""

@@ -1,0 +1,1 @@
+"""The parcel shelf of a corner shop."""

@@ -1,0 +1,5 @@
+import sys
+
+from parcelhub.cli import main
+
+sys.exit(main())

@@ -1,0 +1,3 @@
+"""The mill's lot ledger."""
+
+__version__ = "0.4.0"

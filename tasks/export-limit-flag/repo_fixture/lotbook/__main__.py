@@ -1,0 +1,5 @@
+import sys
+
+from lotbook.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Records from the catalogues of small museums."""

@@ -1,0 +1,5 @@
+import sys
+
+from ferrytimes.cli import main
+
+sys.exit(main())

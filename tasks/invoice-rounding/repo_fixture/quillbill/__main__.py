@@ -1,0 +1,5 @@
+import sys
+
+from quillbill.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Finds links in a folder of Markdown pages that lead nowhere."""

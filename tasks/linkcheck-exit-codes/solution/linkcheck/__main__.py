@@ -1,0 +1,5 @@
+import sys
+
+from linkcheck.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Checks nightly grain deliveries before they are paid for."""

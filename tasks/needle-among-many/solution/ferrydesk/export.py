@@ -1,0 +1,34 @@
+"""Bookings to CSV (docs/exports.md)."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TextIO
+
+from ferrydesk.bookings import Booking
+
+COLUMNS = ("reference", "sailing", "name", "phone", "passengers", "vehicle")
+
+
+def write(bookings: Iterable[Booking], file: TextIO) -> None:
+    """Write a header and one row a booking."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for booking in bookings:
+        writer.writerow([getattr(booking, column) for column in COLUMNS])
+
+
+def no_shows(bookings: Iterable[Booking]) -> list[Booking]:
+    return [booking for booking in bookings if not booking.checked_in]
+
+
+def mask_phones(bookings: Iterable[Booking]) -> list[Booking]:
+    return [replace(booking, phone=mask_phone(booking.phone)) for booking in bookings]
+
+
+def mask_phone(phone: str) -> str:
+    """The house format of a phone number that is not for the reader: its last two digits; empty for an empty one."""
+    if not phone:
+        return phone
+    digits = "".join(character for character in phone if character.isdigit())
+    return f"withheld:{digits[-2:]}"

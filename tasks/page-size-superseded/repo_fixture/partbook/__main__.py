@@ -1,0 +1,3 @@
+from partbook.cli import run
+
+run()

@@ -1,0 +1,32 @@
+"""Picking parts out of the catalogue. Every function keeps the order of what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from partbook.catalogue import Part
+from partbook.errors import UnknownPart
+
+
+def by_number(parts: Iterable[Part], number: str) -> Part:
+    """Return the part with this number, in whatever case it was typed."""
+    for part in parts:
+        if part.number.casefold() == number.casefold():
+            return part
+    raise UnknownPart(f"no part has the number {number}")
+
+
+def in_bin(parts: Iterable[Part], prefix: str) -> list[Part]:
+    """Keep the parts whose bin starts with `prefix`."""
+    return [part for part in parts if part.bin.casefold().startswith(prefix.casefold())]
+
+
+def matching(parts: Iterable[Part], text: str) -> list[Part]:
+    """Keep the parts with `text` in their name or number."""
+    needle = text.casefold()
+    return [part for part in parts if needle in part.name.casefold() or needle in part.number.casefold()]
+
+
+def short(parts: Iterable[Part]) -> list[Part]:
+    """Keep the parts that have to be ordered."""
+    return [part for part in parts if part.short]

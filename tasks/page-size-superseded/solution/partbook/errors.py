@@ -1,0 +1,17 @@
+"""What partbook tells its users is wrong."""
+
+
+class PartbookError(Exception):
+    """Something that the user can put right."""
+
+
+class CatalogueError(PartbookError):
+    """The catalogue file cannot be used as it is."""
+
+
+class UnknownPart(PartbookError):
+    """No part has this number."""
+
+
+class NoSuchPage(PartbookError):
+    """The listing is not that long."""

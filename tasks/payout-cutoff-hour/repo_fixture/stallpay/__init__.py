@@ -1,0 +1,1 @@
+"""What the market owes its sellers, and when it is paid."""

@@ -1,0 +1,5 @@
+import sys
+
+from stallpay.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Parcel quotes from our carriers' tariffs."""

@@ -1,0 +1,3 @@
+from gatehouse.cli import run
+
+run()

@@ -1,0 +1,1 @@
+"""Night-time upkeep of the cold store."""

@@ -1,0 +1,5 @@
+import sys
+
+from coldroom.cli import main
+
+sys.exit(main())

@@ -1,0 +1,5 @@
+"""Importing this package registers every step."""
+
+from coldroom.steps import climate, crates
+
+__all__ = ["climate", "crates"]

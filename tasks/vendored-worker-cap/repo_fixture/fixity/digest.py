@@ -1,0 +1,17 @@
+"""Checksums of a collection."""
+
+import hashlib
+from pathlib import Path
+
+from fixity._vendor.fanout import fan_out
+from fixity.scan import scan
+
+
+def digest_tree(root: Path) -> dict[str, str]:
+    """SHA-256 of each file of a collection, by its path relative to `root`."""
+    return dict(sorted(fan_out(lambda path: digest_file(root / path), scan(root), lanes=4)))
+
+
+def digest_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,4 @@
+. lib/cell.sh
+while read -r name amount; do
+  row "$name" "$amount"
+done

@@ -1,0 +1,1 @@
+test "$(echo 'ann 5' | sh rows.sh)" = 'ann,5'

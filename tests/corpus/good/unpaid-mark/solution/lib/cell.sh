@@ -1,0 +1,3 @@
+row() {
+  printf '%s,%s\n' "$1" "${2:-OWING}"
+}
