@@ -33,14 +33,14 @@ Status = Literal[
     "memory_error",
     "infra_error",
 ]
-"""How a trial ended: `passed` and `failed` are verdicts of the check, `skipped` was never attempted, the rest are faults."""
+"""How a trial ended: `passed` and `failed` are the check's verdicts, `skipped` was not attempted, the rest are faults."""
 
 VERDICTS: frozenset[Status] = frozenset({"passed", "failed"})
 AGENT_FAULTS: frozenset[Status] = frozenset({"agent_timeout", "agent_error", "token_limit"})
 """Faults that are the agent's own doing: the attempt failed as surely as one that the check refused."""
 
 OWN_REALM = "project:self"
-"""How a task's file names the realm of the trial; any other `project:<name>` is an adjacent project of the same trial."""
+"""How a task names the trial's own realm; any other `project:<name>` is an adjacent project of the same trial."""
 
 
 class Stored(BaseModel):
@@ -284,7 +284,7 @@ class TrialEvidence(Stored):
     realm: str
     session_id: str
     delivery: str
-    """How memory was to reach the agent: none, hooks, prompt (the hooks' text put before the prompt), files or prefix."""
+    """How memory was to reach the agent: none, hooks, prompt (the hooks' text before the prompt), files or prefix."""
     planted: tuple[Planted, ...]
     injected_ids: tuple[str, ...] | None
     """By the system's own ledger, joined by session id; None where the system cannot tell."""
@@ -368,6 +368,8 @@ class Coverage(Stored):
 
 
 class FileSeal(Stored):
+    """What a file of a receipt held when the receipt was sealed."""
+
     sha256: str
     rows: int | None
     """Lines of an ndjson file; None for any other."""
@@ -406,6 +408,8 @@ class CodeIdentity(Stored):
 
 
 class TaskIdentity(Stored):
+    """A task as the manifest names it; `sha256` is over all of its parts."""
+
     id: str
     version: int
     family: Family

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from smriti.sandbox.filetree import IGNORED_NAMES
 from smriti.types import (
     AGENT_FAULTS,
     VERDICTS,
     BenchConfig,
     CodeIdentity,
     Fault,
+    File,
     Manifest,
+    Memory,
     PhaseSeconds,
     Status,
     SystemIdentity,
+    Task,
+    TaskFolder,
     TaskIdentity,
     TrialRecord,
     Usage,
@@ -125,3 +132,68 @@ def trial_records(draw: st.DrawFn, conditions: tuple[str, ...] = ("off", "on")) 
         )
         for order, (task, condition, trial) in enumerate(chosen)
     ]
+
+
+def tree(files: Mapping[str, str | File]) -> dict[str, File]:
+    """A tree in which a plain text stands for a file that is not executable."""
+    return {path: file if isinstance(file, File) else File(file.encode()) for path, file in files.items()}
+
+
+def task_folder(
+    fixture: Mapping[str, str | File],
+    *,
+    hidden: Mapping[str, str | File] | None = None,
+    history: bytes | None = None,
+    sha256: str = "0" * 64,
+    **fields: Any,
+) -> TaskFolder:
+    """A task in memory in which everything that is not given is unremarkable; `fields` are those of its task.json."""
+    stated: dict[str, Any] = {
+        "id": "a-task",
+        "version": 1,
+        "family": "convention",
+        "split": "visible",
+        "prompt": "Do it.",
+        "check_cmd": ("true",),
+        "visible_cmd": ("true",),
+        "planted_memories": (Memory(content="A fact.", type="wisdom", role="convention", source_id="m"),),
+        "deducible": False,
+        "deliverables": ("**",),
+        "timeout_s": 60,
+        "expected_tokens_budget": 1000,
+    }
+    return TaskFolder(
+        task=Task(**{**stated, **fields}),
+        folder=Path("/nowhere"),
+        sha256=sha256,
+        fixture=tree(fixture),
+        hidden=tree(hidden or {}),
+        solution={},
+        naive={},
+        history=history,
+    )
+
+
+file_names = st.text("ab._- é\"'\\\t", min_size=1, max_size=4).filter(
+    lambda name: name not in {".", "..", *IGNORED_NAMES}
+)
+"""Names that every file system here takes and keeps apart."""
+
+
+def file_trees(contents: st.SearchStrategy[bytes]) -> st.SearchStrategy[dict[str, File]]:
+    """Trees that a disk could hold: no path of a file is also that of a folder."""
+    files = st.builds(File, contents, st.booleans())
+    folders = st.recursive(
+        st.dictionaries(file_names, files, max_size=3),
+        lambda below: st.dictionaries(file_names, files | below, max_size=3),
+        max_leaves=5,
+    )
+    return folders.map(lambda folder: dict(_flattened(folder, "")))
+
+
+def _flattened(folder: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, File]]:
+    for name, entry in folder.items():
+        if isinstance(entry, File):
+            yield prefix + name, entry
+        else:
+            yield from _flattened(entry, f"{prefix}{name}/")

@@ -36,7 +36,7 @@ def _added(hook: Hook, ended: Completed) -> str:
         return ""
     try:
         answer = json.loads(ended.stdout)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _error(hook, f"printed {last_line(ended.stdout)!r}, expected a JSON object or nothing") from error
     output = answer.get("hookSpecificOutput", {}) if isinstance(answer, dict) else None
     added = output.get("additionalContext", "") if isinstance(output, dict) else None

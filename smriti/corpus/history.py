@@ -47,8 +47,8 @@ def read_history(stream: bytes, scratch: Path) -> History:
         commit, ref = line.split(" ", 1)
         refs[ref] = commit
     branches = [name for name in refs if name.startswith("refs/heads/")]
-    if len(branches) != 1:
-        return History(fault=f"has {len(branches)} branches {sorted(branches)!r}; expected one")
+    if branches != ["refs/heads/main"]:
+        return History(fault=f"has the branches {sorted(branches)!r}; expected main alone")
     objects = _Objects(dict(_batch(done[3].stdout)))
     return History(
         tip=dict(objects.files(refs[branches[0]])),

@@ -1,4 +1,4 @@
-"""Uncertainty intervals, made only of IEEE arithmetic and Python's own seeded generator, so that any machine gets the same bits."""
+"""Uncertainty intervals, from IEEE arithmetic and Python's own seeded generator: any machine gets the same bits."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def wilson(successes: int, n: int) -> Interval | None:
 def clustered_bootstrap(clusters: Mapping[str, Sequence[tuple[float, float]]], seed: str) -> Interval | None:
     """Return the 95 % percentile interval of Σ numerators / Σ denominators when whole clusters are drawn again.
 
-    A cluster (a task) holds (numerator, denominator) pairs, one a pair of trials: for a mean the denominators are 1. Clusters are
-    taken in the order of their names, so the order of records is irrelevant. None where there are fewer than two clusters, or where
-    some draw has no denominator. Source: Efron and Tibshirani, An introduction to the bootstrap (1993), chapters 8 and 13.
+    A cluster (a task) holds (numerator, denominator) pairs, one a pair of trials: for a mean the denominators are 1.
+    Clusters are taken in the order of their names, so the order of records is irrelevant. None where there are fewer
+    than two clusters, or where some draw has no denominator. Source: Efron and Tibshirani, An introduction to the
+    bootstrap (1993), chapters 8 and 13.
     """
     sums = [
         (math.fsum(numerator for numerator, _ in pairs), math.fsum(denominator for _, denominator in pairs))

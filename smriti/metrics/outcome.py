@@ -16,13 +16,13 @@ COST_RATIO = 1.5
 
 
 def sr(records: Sequence[TrialRecord]) -> Estimate:
-    """Success over attempts: passes / attempted trials, faults included in the denominator; skipped ones are excluded."""
+    """Success over attempts: passes / attempted trials. Faults count as failures; skipped trials are excluded."""
     attempted = [record for record in records if record.status != "skipped"]
     return _rate(sum(record.passed is True for record in attempted), len(attempted), len(records))
 
 
 def sr_completed(records: Sequence[TrialRecord]) -> Estimate:
-    """Passes / trials with a verdict; faults and skipped trials are excluded. Stands beside `sr`, never instead of it."""
+    """Passes / trials with a verdict; faults are excluded too. Stands beside `sr`, never instead of it."""
     completed = [record for record in records if record.status in VERDICTS]
     return _rate(sum(record.passed is True for record in completed), len(completed), len(records))
 
@@ -51,14 +51,14 @@ def contamination_rate(records: Sequence[TrialRecord]) -> Estimate:
 
 
 def echo_rate(records: Sequence[TrialRecord]) -> Estimate:
-    """Share of attempted trials whose agent repeated the whole text of a planted memory in its own words. For reference only."""
+    """Share of attempted trials whose agent itself said the whole text of a planted memory. For reference only."""
     attempted = [record for record in records if record.status != "skipped"]
     return _rate(sum(record.echoed for record in attempted), len(attempted), len(records))
 
 
 @dataclass(frozen=True, slots=True)
 class Credits:
-    """An index and the two credits that it is the sum of; all three share the denominator of all attempted on-trials."""
+    """An index and the two credits that it is the sum of; all three are shares of all attempted on-trials."""
 
     index: Estimate
     sr: Estimate
@@ -66,17 +66,17 @@ class Credits:
 
 
 def mui(on: Sequence[TrialRecord], off: Sequence[TrialRecord], seed: str) -> Credits:
-    """Memory utilisation: confirmed on-trials that passed where the off partner failed, or passed at ≥ 1.5 × the tokens.
+    """Memory utilisation: confirmed on-trials that passed where off failed, or where off passed at ≥ 1.5 × the tokens.
 
-    The partner is the off-trial of the same task and number, or all off-trials of the task where that one is missing; of several,
-    one failure earns the success credit, and the cost credit needs every one to be dearer. A partner that ended in a fault of the
-    harness or the memory system earns nothing, and unknown tokens earn nothing.
+    The partner is the off-trial of the same task and number, or all off-trials of the task where that one is missing;
+    of several, one failure earns the success credit, and the cost credit needs every one to be dearer. A partner that
+    ended in a fault of the harness or the memory system earns nothing, and unknown tokens earn nothing.
     """
     return _credits(on, off, seed, _utilisation)
 
 
 def mhi(on: Sequence[TrialRecord], off: Sequence[TrialRecord], seed: str) -> Credits:
-    """Memory harm, the mirror of `mui`: confirmed on-trials that failed where the partner passed, or used ≥ 1.5 × its tokens."""
+    """Memory harm, the mirror of `mui`: confirmed on-trials that failed where off passed, or used ≥ 1.5 × its tokens."""
     return _credits(on, off, seed, _harm)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from smriti import agents
 from smriti.agents.command import Command, create
 from smriti.errors import AgentError, UsageError
 from smriti.types import AgentRun, Attachment, Fault, Hook, Usage
@@ -194,6 +195,7 @@ class TestWhatGoesWrong:
                 '{"usage": {"in": "many"}}',
                 "usage.input_tokens (usage.in) is 'many' in its result, expected a whole number",
             ),
+            ("[" * 100_000, "exit status 0, but its standard output is no JSON: "),
             ('{"usage": {"in": -1}}', "usage.input_tokens (usage.in) is -1 in its result"),
             ('{"usage": {"in": true}}', "usage.input_tokens (usage.in) is True in its result"),
             ('{"turns": 1.5}', "result.turns (turns) is 1.5 in its result"),
@@ -235,8 +237,8 @@ class TestWhatGoesWrong:
 
     def test_a_timeout_keeps_the_transcript_so_far_and_knows_no_usage(self, bench: Bench, made: Any) -> None:
         agent = made([*sh('printf "%s\\n" "$1"; sleep 60'), "-", json.dumps(GOOD)], RESULT + USAGE)
-        run = agent.run(bench.job(timeout_s=0.3))
-        assert run.fault == Fault(status="agent_timeout", phase="agent", message="it was not done within 0.3 s")
+        run = agent.run(bench.job(timeout_s=1.0))
+        assert run.fault == Fault(status="agent_timeout", phase="agent", message="it was not done within 1 s")
         assert json.loads(run.transcript) == GOOD
         assert (run.usage, run.turns, run.exit_status) == (Usage(), None, None)
 
@@ -312,6 +314,11 @@ class TestTemplatesThatAreRefused:
             (HEAD + 'command = ["x"]\n[result]\nsource = "stderr"\nformat = "json"', "result.source is 'stderr'"),
             (HEAD + 'command = ["x"]\n[result]\nsource = "stdout"', "there is no 'result.format'"),
             (HEAD + 'command = ["x"]' + RESULT.replace('"stdout"', '"file"'), r"does not say \{result_file\}"),
+            (
+                HEAD + 'command = ["x"]' + RESULT + '[usage]\ninput_tokens = ".a"',
+                "usage.input_tokens is '.a', expected a path",
+            ),
+            (HEAD + 'command = ["x"]' + RESULT + '[usage]\ninput_tokens = "a[0]b"', "is 'a.0.b', expected a path"),
             (HEAD + 'command = ["x"]' + USAGE, r"\[usage\] but no \[result\]"),
             (
                 HEAD + 'command = ["x"]' + RESULT + '[usage]\ninput_tokens = "a..b"',
@@ -354,3 +361,13 @@ class TestTemplatesThatAreRefused:
         (tmp_path / "agent.toml").write_text('name = ""\ncommand = ["x"]\nmore = 1')
         with pytest.raises(UsageError, match=r"name is ''.*no 'version'.*unknown key 'more'"):
             create(str(tmp_path / "agent.toml"))
+
+
+def test_the_example_in_the_readme_is_a_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    readme = Path(agents.__path__[0], "README.md").read_text(encoding="utf-8")
+    example = readme.split("```toml\n")[1].split("```")[0]
+    (tmp_path / "agent.toml").write_text(example)
+    agent = create(str(tmp_path / "agent.toml"))
+    assert (agent.name, agent.scripted) == ("my-agent", False)
+    assert "hooks" in agent.channels

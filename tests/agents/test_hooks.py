@@ -53,6 +53,7 @@ def test_a_hook_may_add_nothing(bench: Bench, answer: str) -> None:
         (sh("echo '[1]'"), r"printed '\[1\]', expected an object"),
         (sh("""echo '{"hookSpecificOutput": []}'"""), "expected an object"),
         (sh("""echo '{"hookSpecificOutput": {"additionalContext": 7}}'"""), "expected an object"),
+        (sh(f"printf '{'[' * 100_000}'"), "expected a JSON object"),
         (sh("printf '\\377'"), "expected a JSON object"),
         (Hook("UserPromptSubmit", ("no-such-hook",)), "'no-such-hook' could not be started"),
     ],

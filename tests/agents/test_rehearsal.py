@@ -24,9 +24,9 @@ def hook(script: str, timeout_s: float = 5.0, event: Any = "UserPromptSubmit") -
     return Hook(event, ("sh", "-c", script), timeout_s)
 
 
-def adds(context: str) -> Hook:
+def adds(context: str, then: str = "", timeout_s: float = 5.0) -> Hook:
     answer = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": context}}
-    return hook(f"printf '%s' {shlex.quote(json.dumps(answer))}")
+    return hook(f"printf '%s' {shlex.quote(json.dumps(answer))}; {then}", timeout_s)
 
 
 def events(run: AgentRun, kind: str) -> list[dict[str, Any]]:
@@ -198,14 +198,15 @@ class TestHooks:
     @pytest.mark.parametrize(
         ("failing", "problem", "exit_status"),
         [
-            (hook(f"echo '{{}}'; echo {shlex.quote(FACT)} >&2; exit 2"), "exit status 2", 2),
+            (adds(FACT, f"echo {shlex.quote(FACT)} >&2; exit 2"), "exit status 2", 2),
             (hook("kill -9 $$"), "exit status -9", -9),
-            (hook("sleep 60", timeout_s=0.2), "not done within 0.2 s", None),
+            (adds(FACT, "sleep 60", timeout_s=0.2), "not done within 0.2 s", None),
             (hook(f"echo {shlex.quote(FACT)}"), "Expecting value", 0),
             (hook(f"echo '[{json.dumps(STALE)}]'"), "the answer is not an object", 0),
+            (hook(f"printf '{'[' * 100_000}'"), "", 0),
             (Hook("UserPromptSubmit", ("/no/such/hook",)), "could not be run", None),
         ],
-        ids=["exit 2", "signal", "timeout", "plain text", "no object", "missing"],
+        ids=["exit 2", "signal", "timeout", "plain text", "no object", "too deep", "missing"],
     )
     def test_a_hook_that_fails_adds_nothing_and_the_agent_goes_on(
         self, bench: Bench, failing: Hook, problem: str, exit_status: int | None
@@ -308,9 +309,9 @@ class TestEdits:
 
 class TestWhatGoesWrong:
     def test_a_timeout_keeps_the_transcript_so_far_and_knows_no_usage(self, bench: Bench) -> None:
-        job = bench.job(attachment=Attachment(hooks=(hook("sleep 60", timeout_s=50),)), timeout_s=0.4)
+        job = bench.job(attachment=Attachment(hooks=(hook("sleep 60", timeout_s=50),)), timeout_s=1.0)
         run = Rehearsal().run(job)
-        assert run.fault == Fault(status="agent_timeout", phase="agent", message="it was not done within 0.4 s")
+        assert run.fault == Fault(status="agent_timeout", phase="agent", message="it was not done within 1 s")
         assert [line["type"] for line in map(json.loads, run.transcript.splitlines())] == ["system", "user"]
         assert (run.usage, run.turns, run.exit_status, run.session_id) == (Usage(), None, None, None)
 

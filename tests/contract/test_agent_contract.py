@@ -140,7 +140,7 @@ def test_a_timeout_is_a_fault_of_unknown_cost_and_leaves_no_process_behind(
         # Both the hook itself and a process that it has put behind it hold the FIFO open.
         script = f"exec 9> '{tmp_path}/alive'; touch started; sleep 60 & sleep 60"
         hook = Hook("UserPromptSubmit", ("sh", "-c", script), 50.0)
-        run = agent.run(bench.job(attachment=Attachment(hooks=(hook,)), timeout_s=0.6))
+        run = agent.run(bench.job(attachment=Attachment(hooks=(hook,)), timeout_s=1.5))
         assert (bench.cage.workdir / "started").exists()
         assert not still()
     assert run.fault is not None

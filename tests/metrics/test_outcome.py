@@ -21,15 +21,15 @@ def split(records: list[TrialRecord]) -> tuple[list[TrialRecord], list[TrialReco
 @given(trial_records())
 def test_indices_are_the_sums_of_their_credits_and_rates_stay_in_bounds(records: list[TrialRecord]) -> None:
     on, off = split(records)
-    for credits in (outcome.mui(on, off, "s"), outcome.mhi(on, off, "s")):
-        if credits.index.value is None:
-            assert credits.sr.value is None
-            assert credits.cost.value is None
+    for earned in (outcome.mui(on, off, "s"), outcome.mhi(on, off, "s")):
+        if earned.index.value is None:
+            assert earned.sr.value is None
+            assert earned.cost.value is None
             continue
-        assert credits.sr.value is not None
-        assert credits.cost.value is not None
-        assert credits.index.value == pytest.approx(credits.sr.value + credits.cost.value, abs=1e-12)
-        assert 0 <= credits.index.value <= 1
+        assert earned.sr.value is not None
+        assert earned.cost.value is not None
+        assert earned.index.value == pytest.approx(earned.sr.value + earned.cost.value, abs=1e-12)
+        assert 0 <= earned.index.value <= 1
     for rate in (outcome.sr(on), outcome.sr_completed(on), outcome.contamination_rate(on)):
         assert rate.value is None or 0 <= rate.value <= 1
         assert rate.n + rate.excluded == len(on)

@@ -62,7 +62,7 @@ def _parse(place: ResultPlace, text: bytes) -> Any:
         raise ValueError(f"{where} is empty, expected a JSON result")
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is no JSON: {error}; found {last_line(text)!r}") from error
 
 

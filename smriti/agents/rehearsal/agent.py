@@ -260,7 +260,7 @@ def hook_context(hook: dict[str, Any], job: dict[str, Any]) -> str:
     if problem is None:
         try:
             context = additional_context(ended.stdout)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problem = str(error)
     characters = len(context)
     cut = characters > HOOK_CONTEXT_CHARACTERS

@@ -1,0 +1,67 @@
+"""The README's commands are those of the program, and its words those of the code."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from smriti.cli.app import main
+from smriti.types import Condition
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+COMMANDS = [
+    line.removeprefix("$ ").split("#")[0].strip()
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+    if line.startswith("$ smriti")
+]
+
+AGENT = """
+name = "mine"
+version = "1"
+command = ["true"]
+[result]
+source = "stdout"
+format = "json"
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_smriti_command_of_the_readme_is_understood(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Commands that would run for long are run dry; those that name a placeholder are asked for their help."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-agent.toml").write_text(AGENT)
+    words = shlex.split(re.sub(r"<[a-z-]+>", "PLACEHOLDER", command))
+    if any("PLACEHOLDER" in word for word in words):
+        words.append("--help")
+    elif words[1] == "bench" and "--dry-run" not in words:
+        words.append("--dry-run")
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None), capsys.readouterr().err
+    assert capsys.readouterr().out
+
+
+def test_the_readme_has_commands_to_try() -> None:
+    assert len(COMMANDS) >= 8
+
+
+def test_the_conditions_of_the_readme_can_be_parsed() -> None:
+    rows = re.findall(r"^\| ([a-z:&;, ]+) \| ", README, re.MULTILINE)
+    named = [name.strip() for row in rows for name in row.replace("&lt;lane&gt;", "kw").split(",")]
+    conditions = [name for name in named if name not in {"condition", "---"}]
+    assert {Condition.parse(name).kind for name in conditions} == {"off", "on", "handed", "placebo", "file", "ablate"}
+
+
+def test_files_that_the_readme_links_to_are_there() -> None:
+    root = Path(__file__).parent.parent
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (root / target).exists(), target
