@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,23 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class CommitHook(BuildHookInterface[Any]):
     """Puts `smriti/_commit.json` into the wheel; leaves it out where git cannot say."""
 
+    _written: Path | None = None
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the file into the build directory and have it included; an editable build reads git itself."""
-        if version == "editable":
-            return
-        commit = self._git("rev-parse", "HEAD")
+        """Write the file outside the tree and have it included; an editable build reads git itself."""
+        commit = None if version == "editable" else self._git("rev-parse", "HEAD")
         if commit is None:
             return
         status = self._git("status", "--porcelain", "--", "smriti", "tasks", "eval", "pyproject.toml", "hatch_build.py")
-        target = Path(self.directory) / "_commit.json"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps({"commit": commit, "dirty": bool(status)}) + "\n")
-        build_data["force_include"][str(target)] = "smriti/_commit.json"
+        self._written = Path(tempfile.mkdtemp(prefix="smriti-build-")) / "_commit.json"
+        self._written.write_text(json.dumps({"commit": commit, "dirty": bool(status)}) + "\n")
+        build_data["force_include"][str(self._written)] = "smriti/_commit.json"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the file again."""
+        del version, build_data, artifact_path
+        if self._written is not None:
+            shutil.rmtree(self._written.parent)
 
     def _git(self, *arguments: str) -> str | None:
         if not (Path(self.root) / ".git").exists():

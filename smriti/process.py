@@ -38,25 +38,15 @@ def run(
     `env` is the whole environment. Raises FileNotFoundError or PermissionError when the command cannot be started.
     """
     started = time.monotonic()
-    process = subprocess.Popen(
-        command,
-        cwd=cwd,
-        env=dict(env),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    with _running_lock:
-        _running.add(process)
-    try:
-        streams = _Streams(process, stdin, max_output_bytes)
-        timed_out = not streams.pump_until_exit(started + timeout_s)
-    finally:
-        _end_group(process)
-        with _running_lock:
-            _running.discard(process)
-    streams.drain(time.monotonic() + _DRAIN_S)
+    with _start(command, cwd, env) as process:
+        try:
+            streams = _Streams(process, stdin, max_output_bytes)
+            timed_out = not streams.pump_until_exit(started + timeout_s)
+        finally:
+            _end_group(process)
+            with _running_lock:
+                _running.discard(process)
+        streams.drain(time.monotonic() + _DRAIN_S)
     return Completed(
         exit_status=None if timed_out else process.returncode,
         stdout=bytes(streams.kept["stdout"]),
@@ -75,6 +65,21 @@ def end_all() -> None:
         _kill_group(process)
 
 
+def _start(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    with _running_lock:  # held, so that `end_all` never misses a command that has begun
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _running.add(process)
+    return process
+
+
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     _kill_group(process)
     process.wait()
@@ -89,14 +94,15 @@ class _Streams:
     """The three pipes of a process, moved by one selector loop."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, max_output_bytes: int) -> None:
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         self._process = process
         self._stdin = memoryview(stdin)
         self._limit = max_output_bytes
         self._selector = selectors.DefaultSelector()
         self.kept = {"stdout": bytearray(), "stderr": bytearray()}
         self.truncated = False
-        self._pipes = [process.stdin, process.stdout, process.stderr]
         for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
             os.set_blocking(pipe.fileno(), False)
             self._selector.register(pipe, selectors.EVENT_READ, name)
@@ -121,14 +127,11 @@ class _Streams:
         return True
 
     def drain(self, deadline: float) -> None:
-        """Take what is still in the pipes of a dead group, then close them."""
+        """Take what is still in the pipes of a dead group."""
         while self._selector.get_map() and time.monotonic() < deadline:
             if not self._move(0.0):
                 break
         self._selector.close()
-        for pipe in self._pipes:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
 
     def _move(self, timeout_s: float) -> bool:
         events = self._selector.select(timeout_s)

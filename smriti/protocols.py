@@ -75,7 +75,7 @@ class MemorySystem(Protocol):
 
 
 class Cage(Protocol):
-    """A place in which one trial's commands run: working directory, private HOME and TMPDIR, allow-listed environment."""
+    """Where one trial's commands run: a working directory, a private HOME and TMPDIR, an allow-listed environment."""
 
     @property
     def workdir(self) -> Path: ...

@@ -20,8 +20,8 @@ _NOUN = {"memory": "memory system", "agents": "agent"}
 def load(kind: Kind, spec: str) -> Any:
     """Return the adapter that `spec` names: `name`, `name:argument` or `package.module:object`.
 
-    An adapter module has `create(argument: str | None)`; an entry point in the group `smriti.<kind>` and an object of a dotted
-    path are called the same way. UsageError for an unknown name, with the choices and the nearest one.
+    An adapter module has `create(argument: str | None)`; an entry point in the group `smriti.<kind>` and an object of a
+    dotted path are called the same way. UsageError for an unknown name, with the choices and the nearest one.
     """
     name, _, argument = spec.partition(":")
     if "." in name:
@@ -63,7 +63,7 @@ def _factory(kind: Kind, name: str) -> Callable[[str | None], Any] | None:
 
 def _load_object(kind: Kind, module_name: str, attribute: str) -> Callable[[str | None], Any]:
     where = f"{_NOUN[kind]} {module_name}:{attribute}"
-    if not attribute:
+    if not attribute or not all(part.isidentifier() for part in module_name.split(".")):
         raise UsageError(f"{where} names no object; expected package.module:object")
     try:
         module = importlib.import_module(module_name)

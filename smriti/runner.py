@@ -13,7 +13,7 @@ from smriti.types import Summary, TrialCase, TrialEvidence, TrialRecord
 def run(suite: Suite, engine: Engine, receipt: ReceiptWriter, on_record: Callable[[TrialRecord], None]) -> Summary:
     """Attempt every planned case that the receipt does not hold yet, then seal it.
 
-    `on_record` is called after each attempt is on the disk. An interrupt leaves the receipt without a seal, to be resumed.
+    `on_record` is called when an attempt is on the disk. An interrupt leaves the receipt without a seal, to be resumed.
     """
     done = {record.case for record in receipt.records}
     cases = [case for case in suite.cases() if case.id not in done]

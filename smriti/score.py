@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import cast
 
 from smriti.metrics import outcome, tokens
 from smriti.metrics.pairing import Estimate
@@ -17,6 +20,7 @@ from smriti.types import (
     TrialCase,
     TrialEvidence,
     TrialRecord,
+    Usage,
 )
 
 INJECTION_FLOOR = 0.95
@@ -26,7 +30,7 @@ Delta = Callable[[Sequence[TrialRecord], Sequence[TrialRecord], str], Estimate]
 
 
 def planned_cases(manifest: Manifest) -> list[TrialCase]:
-    """Lay out the whole matrix: task by task, trial by trial, the conditions of each trial in an order drawn from the seed."""
+    """Lay out the whole matrix: task by task, trial by trial, the conditions of each in an order drawn from the seed."""
     cells: list[tuple[str, str, int]] = []
     for task in manifest.tasks:
         for trial in range(1, manifest.config.trials + 1):
@@ -75,8 +79,8 @@ def coverage(records: Sequence[TrialRecord], planned: int) -> Coverage:
 
 
 def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
-    """Compute every figure of the bench for all tasks, for each family and for each task; the order of records is irrelevant."""
-    ordered = sorted(records, key=lambda record: record.order)
+    """Compute every figure for all tasks, for each family and for each task; the order of records is irrelevant."""
+    ordered = sorted(_compact(records), key=lambda record: record.order)
     scores: list[Score] = []
     groups: dict[str, list[TrialRecord]] = {"all": ordered}
     for record in sorted(ordered, key=lambda record: record.family):
@@ -86,6 +90,30 @@ def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Sc
     for group, members in groups.items():
         scores += _group_scores(manifest, group, members)
     return tuple(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What figures are made of, side by side in memory: a hundred thousand records are read several times faster so."""
+
+    task_id: str
+    family: str
+    condition: str
+    trial: int
+    order: int
+    status: Status
+    passed: bool | None
+    usage: Usage
+    injected_confirmed: bool | None
+    contaminated: bool | None
+    echoed: bool
+
+
+def _compact(records: Sequence[TrialRecord]) -> list[TrialRecord]:
+    names = [field.name for field in fields(_Trial)]
+    read = attrgetter(*names)
+    # Metrics are written for records, and read nothing of them that is not here.
+    return cast("list[TrialRecord]", [_Trial(*read(record)) for record in records])
 
 
 def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
@@ -133,7 +161,7 @@ def _status(evidence: TrialEvidence) -> Status:
 
 
 def _group_scores(manifest: Manifest, group: str, records: Sequence[TrialRecord]) -> list[Score]:
-    arms = {c: [record for record in records if record.condition == c] for c in manifest.config.conditions}
+    arms = _by_condition(manifest, records)
     scores: list[Score] = []
 
     def add(metric: str, condition: str, estimate: Estimate) -> None:
@@ -178,17 +206,23 @@ def _group_scores(manifest: Manifest, group: str, records: Sequence[TrialRecord]
             add(metric, "on", estimate)
     if "on" in arms:
         add("echo_rate", "on", outcome.echo_rate(arms["on"]))
-    for condition in arms:
+    for condition, members in arms.items():
         if condition.startswith("ablate:") and condition != "ablate:all" and "on" in arms:
             lane = condition.removeprefix("ablate:")
-            estimate = outcome.delta_sr(
-                arms["on"], arms[condition], f"{manifest.seed}/ablation_delta_sr/{lane}/{group}"
-            )
+            estimate = outcome.delta_sr(arms["on"], members, f"{manifest.seed}/ablation_delta_sr/{lane}/{group}")
             add(f"ablation_delta_sr[{lane}]", condition, estimate)
     add_delta("ablate_all_gap", "ablate:all", "off", outcome.delta_sr)
     add_delta("lift_over_file", "on", "file", outcome.delta_sr)
     add_delta("lift_over_placebo", "on", "placebo", outcome.delta_sr)
     return scores
+
+
+def _by_condition(manifest: Manifest, records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:
+    arms: dict[str, list[TrialRecord]] = {condition: [] for condition in manifest.config.conditions}
+    for record in records:
+        if record.condition in arms:
+            arms[record.condition].append(record)
+    return arms
 
 
 def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str]:

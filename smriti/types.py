@@ -179,9 +179,12 @@ class Usage(Stored):
     @property
     def total(self) -> int | None:
         """All four kinds added up; None as soon as one of them is unknown."""
-        kinds = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
-        known = [kind for kind in kinds if kind is not None]
-        return sum(known) if len(known) == len(kinds) else None
+        total = 0
+        for kind in (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens):
+            if kind is None:
+                return None
+            total += kind
+        return total
 
 
 class Fault(Stored):
@@ -387,6 +390,14 @@ class Summary(Stored):
     finished: str
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Seam(Stored):
+    """Where an interrupted run was taken up again; one line of seams.ndjson."""
+
+    resumed: str
+    after_rows: int = Field(ge=0)
+    """Score lines that stood then."""
 
 
 class SystemIdentity(Stored):

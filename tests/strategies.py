@@ -19,13 +19,18 @@ from smriti.types import (
     Manifest,
     Memory,
     PhaseSeconds,
+    Planted,
     Status,
     SystemIdentity,
     Task,
     TaskFolder,
     TaskIdentity,
+    TrialCase,
+    TrialEvidence,
     TrialRecord,
     Usage,
+    trial_realm,
+    trial_session_id,
 )
 
 STATUSES: tuple[Status, ...] = (
@@ -82,6 +87,55 @@ def record(
         "evidence_sha256": "0" * 64,
     }
     return TrialRecord(**{**stated, **fields})
+
+
+def evidence(
+    task: str = "alpha",
+    condition: str = "on",
+    trial: int = 1,
+    *,
+    run_id: str = "run",
+    order: int = 0,
+    status: Status = "passed",
+    tokens: int | None = 100,
+    injected: tuple[str, ...] | None = None,
+    **fields: Any,
+) -> TrialEvidence:
+    """Evidence that scores as `status`, of a trial that could have been; what is not given is unremarkable."""
+    case = TrialCase(task, condition, trial, order)
+    realm = trial_realm(run_id, case)
+    ran, plants = status != "skipped", status != "skipped" and condition not in {"off", "handed", "placebo"}
+    planted = (Planted(id=f"{case.id}/m1", source_id="m1", role="convention"),) if plants else ()
+    reached = planted if condition in {"on", "file"} else ()
+    graded = status in VERDICTS
+    stated: dict[str, Any] = {
+        "case": case.id,
+        "run_id": run_id,
+        "task_id": task,
+        "task_sha256": "0" * 64,
+        "family": "convention",
+        "split": "visible",
+        "condition": condition,
+        "trial": trial,
+        "order": order,
+        "realm": realm,
+        "session_id": trial_session_id(realm),
+        "delivery": "prompt" if reached else "none",
+        "planted": planted,
+        "injected_ids": (tuple(memory.id for memory in reached) if injected is None else injected) if ran else None,
+        "echoed_ids": (),
+        "agent_exit_status": 0 if ran else None,
+        "check_exit_status": (0 if status == "passed" else 1) if graded else None,
+        "usage": usage(tokens if ran else None),
+        "turns": 3 if ran else None,
+        "seconds": PhaseSeconds(prepare=0.25, agent=0.5, grade=0.125, total=1.0) if ran else PhaseSeconds(),
+        "transcript_sha256": "1" * 64 if ran else None,
+        "diff_sha256": "2" * 64 if ran else None,
+        "check_output_sha256": "3" * 64 if graded else None,
+        "left_out": (),
+        "fault": None if graded else Fault(status=status, phase="agent" if ran else "prepare", message="planted"),
+    }
+    return TrialEvidence(**{**stated, **fields})
 
 
 def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int = 0, **fields: Any) -> Manifest:

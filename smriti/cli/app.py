@@ -5,18 +5,37 @@ from __future__ import annotations
 import signal
 import sys
 from types import FrameType
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from smriti import __version__
 from smriti.cli import adapters, bench, receipts, tasks
+from smriti.cli.bench import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
-EXIT_UNUSABLE, EXIT_INTERRUPTED = 2, 3
+EXIT_UNUSABLE = 2
+
+
+class _Interruptible(TyperGroup):
+    """Ends an interrupted command with the status that the project has for it; typer's own would be 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.stderr.write("smriti: interrupted\n")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
 
 app = typer.Typer(
     name="smriti",
-    help="Does this memory system make a coding agent better? Hidden checks, paired trials, receipts that can be recomputed.",
+    cls=_Interruptible,
+    help=(
+        "Does this memory system make a coding agent better? "
+        "Hidden checks, paired trials, receipts that can be recomputed."
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -43,9 +62,6 @@ def main() -> None:
     except SmritiError as error:
         sys.stderr.write(f"smriti: {error}\n")
         sys.exit(EXIT_UNUSABLE)
-    except KeyboardInterrupt:
-        sys.stderr.write("smriti: interrupted\n")
-        sys.exit(EXIT_INTERRUPTED)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

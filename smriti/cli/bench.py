@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 
 from smriti import registry, runner
 from smriti.agents.hooks import run_hook
+from smriti.cli.plan import print_plan
 from smriti.cli.progress import Progress
 from smriti.cli.summary import print_summary
 from smriti.corpus import load_corpus, select
@@ -19,152 +23,176 @@ from smriti.engine.local import LocalEngine
 from smriti.errors import UsageError
 from smriti.protocols import Agent, MemorySystem
 from smriti.receipts.writer import ReceiptWriter, read_manifest
-from smriti.score import planned_cases, stands
+from smriti.score import stands
 from smriti.suites.bench import BenchSuite
 from smriti.suites.bench.manifest import bench_manifest, resolve_conditions
-from smriti.types import BenchConfig, Manifest, TaskFolder, trial_realm
+from smriti.types import BenchConfig, Manifest, Summary, TaskFolder
 
-DEFAULT_TIMEOUT_S = 600.0
+RECEIPTS = Path("receipts/bench")
+EXIT_DOES_NOT_STAND, EXIT_INTERRUPTED = 1, 3
+
+_TRIALS = "Trials of each task and condition. No default: one is a coin flip."
+_MEMORY = "Memory system under test (default: embedded)."
+_AGENT = "Agent under test, such as rehearsal or command:FILE (default: rehearsal)."
+_CONDITIONS = (
+    "Comma list of off, on, handed, placebo, file, ablate:<lane>, ablate:all "
+    "(default: off, on and, for a system with lanes, ablate:all)."
+)
+_TASK = "Only this task; may be repeated (default: every task)."
+_SPLIT = "Only this split (default: all)."
+_JOBS = "Trials side by side."
+_TIMEOUT = "Wall-clock limit of one agent run (default: 600)."
+_MAX_TOKENS = "Token limit of one agent run; more is a fault (default: none)."
+_SEED = "Seed of the order, the placebo and the intervals (default: 0)."
+_FLAKE = "Chance that the rehearsal agent slips, for trying out statistics (default: 0)."
+_OUT = "Receipt folder (default: receipts/bench/<run-id>)."
+_RESUME = "Take up the interrupted run in DIR, with its own configuration."
+_DRY_RUN = "Print what each trial would run, and do nothing."
 
 
 def bench(
     *,
-    trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials of each task and condition. No default: one is a coin flip.")
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Memory system under test.  [default: embedded]")
-    ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Agent under test, such as rehearsal or command:FILE.  [default: rehearsal]"),
-    ] = None,
-    conditions: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Comma list of off, on, handed, placebo, file, ablate:<lane>, ablate:all.  [default: off,on,ablate:all]",
-        ),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this task; may be repeated.")] = None,
-    split: Annotated[
-        str | None, typer.Option(metavar="visible|holdout|all", help="Only this split.  [default: all]")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Trials side by side.")] = 2,
-    timeout_s: Annotated[
-        float | None, typer.Option(min=0.1, help="Wall-clock limit of one agent run.  [default: 600]")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Token limit of one agent run; more is a fault.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the order, the placebo and the intervals.  [default: 0]")
-    ] = None,
-    flake: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Chance that the rehearsal agent slips, for trying out statistics."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Receipt folder.  [default: receipts/bench/<run-id>]")
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Take up the interrupted run in DIR, with its own configuration.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what each trial would run, and do nothing.")
-    ] = False,
+    trials: Annotated[int | None, typer.Option(min=1, help=_TRIALS)] = None,
+    memory: Annotated[str | None, typer.Option(metavar="NAME", help=_MEMORY)] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help=_AGENT)] = None,
+    conditions: Annotated[str | None, typer.Option(metavar="LIST", help=_CONDITIONS)] = None,
+    task: Annotated[list[str] | None, typer.Option(metavar="ID", help=_TASK)] = None,
+    split: Annotated[str | None, typer.Option(metavar="visible|holdout|all", help=_SPLIT)] = None,
+    jobs: Annotated[int, typer.Option(min=1, help=_JOBS)] = 2,
+    timeout_s: Annotated[float | None, typer.Option(min=0.1, help=_TIMEOUT)] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help=_MAX_TOKENS)] = None,
+    seed: Annotated[int | None, typer.Option(help=_SEED)] = None,
+    flake: Annotated[float | None, typer.Option(min=0, max=1, help=_FLAKE)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help=_OUT)] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", help=_RESUME)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Run SMRITI-Bench: plant memories, let the agent work, grade with hidden checks, write a receipt.
 
-    Exit 0: every trial got a verdict and the injection, contamination and ablation checks hold. Exit 1: one of these does not.
+    Exit 0: every trial got a verdict and the injection, contamination and ablation checks hold. Exit 1: one of these
+    does not. Exit 2: the run could not be started or go on. Exit 3: it was interrupted.
     """
     if out is not None and resume is not None:
         raise UsageError("--out starts a new receipt and --resume takes up an old one; give one of them")
-    before = read_manifest(resume) if resume else None
-    if trials is None and before is None:
+    before = None if resume is None else read_manifest(resume)
+    given = _Flags(
+        trials=trials,
+        memory=memory,
+        agent=agent,
+        conditions=conditions,
+        task=task or None,
+        split=split,
+        timeout_s=timeout_s,
+        max_tokens=max_tokens,
+        seed=seed,
+        flake=flake,
+    )
+    run = _build(given.over(_Flags.of(before) if before else _DEFAULTS), jobs)
+    if dry_run:
+        run_id = before.run_id if before else run.manifest.run_id
+        print_plan(run.manifest.model_copy(update={"run_id": run_id}), run.tasks, as_json=as_json)
+        return
+    receipt, summary = _attempt(run, before, resume or out or RECEIPTS / run.manifest.run_id)
+    if as_json:
+        shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
+        typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+    else:
+        print_summary(receipt.manifest, summary, receipt.directory)
+    if not stands(summary):
+        raise typer.Exit(EXIT_DOES_NOT_STAND)
+
+
+@dataclass(frozen=True)
+class _Flags:
+    """The flags that say what is measured; None where one was not given."""
+
+    trials: int | None = None
+    memory: str | None = None
+    agent: str | None = None
+    conditions: str | None = None
+    task: list[str] | None = None
+    split: str | None = None
+    timeout_s: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    flake: float | None = None
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Self:
+        """Return the flags that would give the configuration of `manifest`."""
+        config, selection = manifest.config, manifest.selection
+        return cls(
+            trials=config.trials,
+            memory=config.memory,
+            agent=config.agent,
+            conditions=",".join(config.conditions),
+            task=selection.get("ids"),
+            split=selection.get("split"),
+            timeout_s=config.timeout_s,
+            max_tokens=config.max_tokens,
+            seed=config.seed,
+            flake=config.flake,
+        )
+
+    def over(self, base: _Flags) -> _Flags:
+        """Return these flags, with those of `base` for what was not given."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(base, **{name: value for name, value in given.items() if value is not None})
+
+
+_DEFAULTS = _Flags(
+    memory="embedded", agent="rehearsal", task=[], split="all", timeout_s=600.0, max_tokens=None, seed=0, flake=0.0
+)
+"""Neither trials, which have none, nor conditions, which depend on the memory system."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run as it would start now: its manifest, and the objects that the names in it stand for."""
+
+    manifest: Manifest
+    tasks: list[TaskFolder]
+    memory: MemorySystem
+    file_memory: MemorySystem
+    agent: Agent
+    jobs: int
+
+
+def _build(flags: _Flags, jobs: int) -> _Run:
+    if flags.trials is None:
         raise UsageError(
             "--trials is missing, and has no default: one trial is a coin flip. 3 is a start, 5 is better."
         )
-    old = before.config if before else None
-    agent_name = agent or (old.agent if old else "rehearsal")
-    flake_chance = flake if flake is not None else (old.flake if old else 0.0)
-    agent_under_test: Agent = registry.load("agents", _with_flake(agent_name, flake_chance))
-    memory_name = memory or (old.memory if old else "embedded")
-    memory_under_test: MemorySystem = registry.load("memory", memory_name)
+    if flags.timeout_s is None or not math.isfinite(flags.timeout_s):
+        raise UsageError(f"--timeout-s is {flags.timeout_s}, expected a number of seconds")
+    agent: Agent = registry.load("agents", _with_flake(flags.agent or "", flags.flake or 0.0))
+    memory: MemorySystem = registry.load("memory", flags.memory or "")
     file_memory: MemorySystem = registry.load("memory", "file")
     config = BenchConfig(
-        memory=memory_name,
-        agent=agent_name,
-        conditions=old.conditions if old and conditions is None else resolve_conditions(conditions, memory_under_test),
-        trials=trials or (old.trials if old else 1),
-        timeout_s=timeout_s or (old.timeout_s if old else DEFAULT_TIMEOUT_S),
-        max_tokens=max_tokens or (old.max_tokens if old else None),
-        flake=flake_chance,
-        seed=seed if seed is not None else (old.seed if old else 0),
+        memory=flags.memory or "",
+        agent=flags.agent or "",
+        conditions=resolve_conditions(flags.conditions, memory),
+        trials=flags.trials,
+        timeout_s=flags.timeout_s,
+        max_tokens=flags.max_tokens,
+        flake=flags.flake or 0.0,
+        seed=flags.seed or 0,
     )
     corpus = load_corpus()
-    ids = task or (before.selection["ids"] if before else [])
-    chosen_split = split or (before.selection["split"] if before else "all")
-    tasks = select(corpus, ids, chosen_split)
+    tasks = select(corpus, flags.task or (), flags.split or "all")
     manifest = bench_manifest(
         config,
         tasks,
-        memory=memory_under_test,
+        memory=memory,
         file_memory=file_memory,
-        agent=agent_under_test,
-        selection={"ids": ids, "split": chosen_split, "selected": len(tasks), "of": len(corpus)},
+        agent=agent,
+        selection={"ids": flags.task, "split": flags.split, "selected": len(tasks), "of": len(corpus)},
         engine=LocalEngine.name,
         sandbox="none",
         jobs=jobs,
     )
-    if dry_run:
-        _print_plan(manifest, tasks, as_json=as_json)
-        return
-    receipt = (
-        ReceiptWriter.resume(resume, manifest)
-        if resume
-        else ReceiptWriter.create(out or Path("receipts/bench") / manifest.run_id, manifest)
-    )
-    try:
-        with tempfile.TemporaryDirectory(prefix="smriti-bench-", ignore_cleanup_errors=True) as scratch:
-            suite = BenchSuite(
-                receipt.manifest,
-                tasks,
-                memory=memory_under_test,
-                file_memory=file_memory,
-                agent=agent_under_test,
-                run_hook=run_hook,
-                scratch=Path(scratch),
-            )
-            suite.open_once()
-            try:
-                with Progress(receipt.manifest, receipt.records) as progress:
-                    summary = runner.run(suite, LocalEngine(jobs), receipt, progress.on_record)
-            finally:
-                suite.close()
-    except KeyboardInterrupt:
-        sys.stderr.write(
-            f"smriti: interrupted after {len(receipt.records)} of {receipt.manifest.planned} trials; nothing is lost. "
-            f"Go on with: smriti bench --resume {receipt.directory}\n"
-        )
-        raise typer.Exit(3) from None
-    finally:
-        receipt.close()
-    if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "receipt": str(receipt.directory),
-                    "stands": stands(summary),
-                    "summary": summary.model_dump(mode="json", by_alias=True),
-                }
-            )
-        )
-    else:
-        print_summary(receipt.manifest, summary, receipt.directory)
-    if not stands(summary):
-        raise typer.Exit(1)
+    return _Run(manifest, tasks, memory, file_memory, agent, jobs)
 
 
 def _with_flake(agent: str, flake: float) -> str:
@@ -175,26 +203,32 @@ def _with_flake(agent: str, flake: float) -> str:
     return f"rehearsal:flake={flake}"
 
 
-def _print_plan(manifest: Manifest, tasks: list[TaskFolder], *, as_json: bool) -> None:
-    by_id = {folder.task.id: folder.task for folder in tasks}
-    rows = [
-        {
-            "order": case.order,
-            "case": case.id,
-            "realm": trial_realm(manifest.run_id, case),
-            "plants": len(by_id[case.task_id].planted_memories)
-            if case.condition.startswith(("on", "file", "ablate"))
-            else 0,
-            "agent": manifest.config.agent,
-            "check": list(by_id[case.task_id].check_cmd),
-        }
-        for case in planned_cases(manifest)
-    ]
-    if as_json:
-        typer.echo(json.dumps({"planned": len(rows), "trials": rows}))
-        return
-    for row in rows:
-        typer.echo(
-            f"{row['order']:>4}  {row['case']}  plants {row['plants']} in {row['realm']}  then {row['agent']}, then {' '.join(row['check'])}"
+def _attempt(run: _Run, before: Manifest | None, directory: Path) -> tuple[ReceiptWriter, Summary]:
+    """Run what is left to run; the memory system is opened before there is a receipt, so that none is left empty."""
+    with tempfile.TemporaryDirectory(prefix="smriti-bench-", ignore_cleanup_errors=True) as scratch:
+        suite = BenchSuite(
+            before or run.manifest,
+            run.tasks,
+            memory=run.memory,
+            file_memory=run.file_memory,
+            agent=run.agent,
+            run_hook=run_hook,
+            scratch=Path(scratch),
         )
-    typer.echo(f"{len(rows)} trials planned; nothing was run")
+        with closing(suite):
+            suite.open_once()
+            open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
+            with closing(open_receipt(directory, run.manifest)) as receipt:
+                return receipt, _run_through(suite, receipt, run.jobs)
+
+
+def _run_through(suite: BenchSuite, receipt: ReceiptWriter, jobs: int) -> Summary:
+    try:
+        with Progress(receipt.manifest, receipt.records) as progress:
+            return runner.run(suite, LocalEngine(jobs), receipt, progress.on_record)
+    except KeyboardInterrupt:
+        sys.stderr.write(
+            f"smriti: interrupted after {len(receipt.records)} of {receipt.manifest.planned} trials; nothing is lost. "
+            f"Go on with: smriti bench --resume {receipt.directory}\n"
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -54,7 +54,8 @@ class Progress:
         if not self._console.is_terminal:
             seconds = "" if record.seconds.total is None else f"  {record.seconds.total:.2f} s"
             why = f"  {record.fault.phase}: {record.fault.message}" if record.fault else ""
-            line = f"[{self._done.total():>{len(str(self._planned))}}/{self._planned}] {record.case}  {record.status}{seconds}{why}"
+            place = f"[{self._done.total():>{len(str(self._planned))}}/{self._planned}]"
+            line = f"{place} {record.case}  {record.status}{seconds}{why}"
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _count(self, record: TrialRecord) -> None:

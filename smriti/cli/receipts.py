@@ -13,6 +13,10 @@ from smriti.receipts.verify import Verdict
 from smriti.receipts.verify import verify as verify_receipt
 
 _MARKS = {True: "ok", False: "FAIL", None: "not checked"}
+_CLOSING = (
+    "Verified means consistent: each figure follows from the evidence in the receipt. "
+    "It does not say who made the receipt, or that its evidence is true."
+)
 
 
 def verify(
@@ -27,6 +31,8 @@ def verify(
     else:
         for verdict in verdicts:
             _print(verdict)
+        if any(verdict.state == "verified" for verdict in verdicts):
+            typer.echo(_CLOSING)
     if any(verdict.state != "verified" for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -34,8 +40,9 @@ def verify(
 def _print(verdict: Verdict) -> None:
     for check in verdict.checks:
         typer.echo(f"{_MARKS[check.ok]:>11}  {check.name}: {check.detail}")
-    kind = f" ({verdict.evidence_class})" if verdict.evidence_class else ""
-    typer.echo(f"{verdict.state.upper()}{kind}  {verdict.directory}")
+    resumed = f"resumed {verdict.resumed} times" if verdict.resumed > 1 else "resumed once" if verdict.resumed else ""
+    kind = ", ".join(filter(None, (verdict.evidence_class, resumed)))
+    typer.echo(f"{verdict.state.upper()}{f' ({kind})' if kind else ''}  {verdict.directory}")
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:
@@ -43,5 +50,6 @@ def _as_json(verdict: Verdict) -> dict[str, object]:
         "directory": str(verdict.directory),
         "state": verdict.state,
         "evidence_class": verdict.evidence_class,
+        "resumed": verdict.resumed,
         "checks": [asdict(check) for check in verdict.checks],
     }

@@ -29,8 +29,8 @@ _EFFECTS = (
 
 
 def print_summary(manifest: Manifest, summary: Summary, directory: Path) -> None:
-    """Print to stdout, flags first; 100 columns where stdout is no terminal."""
-    console = Console(highlight=False)
+    """Print to stdout, flags first; 110 columns where stdout is no terminal."""
+    console = Console(highlight=False, markup=False)  # `ablation_delta_sr[kw]` is a name, not markup
     if not console.is_terminal:
         console.width = 110
     for flag in summary.flags:
@@ -40,19 +40,19 @@ def print_summary(manifest: Manifest, summary: Summary, directory: Path) -> None
     console.print(
         f"\n{manifest.suite}: memory {system.name} {system.version}, agent {agent.name} {agent.version}, "
         f"{len(manifest.tasks)} tasks × {len(manifest.config.conditions)} conditions × {manifest.config.trials} trials",
-        markup=False,
     )
     of_all = [score for score in summary.scores if score.group == "all"]
     console.print(_rates(manifest, of_all))
-    console.print(_effects(of_all))
+    effects = _effects(of_all)
+    if effects.row_count:
+        console.print(effects)
     console.print(_families(manifest, summary.scores))
     cover = summary.coverage
     console.print(
         f"\n{cover.planned} planned = {cover.completed} completed + {cover.failed} failed + {cover.skipped} skipped; "
         f"class {summary.evidence_class}, sandbox {manifest.sandbox}",
-        markup=False,
     )
-    console.print(f"receipt {directory}\ncheck it with: smriti verify {directory}", markup=False, soft_wrap=True)
+    console.print(f"receipt {directory}\ncheck it with: smriti verify {directory}", soft_wrap=True)
 
 
 def _rates(manifest: Manifest, scores: Iterable[Score]) -> Table:

@@ -67,7 +67,10 @@ def check(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Tasks checked side by side.")] = 2,
     as_json: Json = False,
 ) -> None:
-    """Ask every admission rule of every task and list all problems. Exit 1 if there is one, or if a task could not be checked."""
+    """Ask every admission rule of every task and list all problems.
+
+    Exit 1 if there is one, or if a task could not be checked.
+    """
     with tempfile.TemporaryDirectory(prefix="smriti-tasks-") as scratch:
         if folders:
             checked = check_folders(folders, Path(scratch), jobs)
@@ -79,11 +82,11 @@ def check(
         for problem in checked.problems:
             typer.echo(str(problem))
         for unchecked in checked.unchecked:
-            typer.echo(
-                f"{unchecked.task}: not checked by {', '.join(unchecked.rules)}: {', '.join(unchecked.missing)} is not on this machine"
-            )
+            rules, missing = ", ".join(unchecked.rules), ", ".join(unchecked.missing)
+            typer.echo(f"{unchecked.task}: not checked by {rules}: {missing} is not on this machine")
         typer.echo(
-            f"{len(checked.tasks)} tasks, {len(RULES)} rules, {len(checked.problems)} problems, {len(checked.unchecked)} not checked in full"
+            f"{len(checked.tasks)} tasks, {len(RULES)} rules, {len(checked.problems)} problems, "
+            f"{len(checked.unchecked)} not checked in full"
         )
     if checked.problems or checked.unchecked:
         raise typer.Exit(1)

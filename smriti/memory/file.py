@@ -55,7 +55,7 @@ class FileStore:
         return ids
 
     def search(self, query: str, realm: str, k: int, layer: str | None = None) -> list[Hit]:
-        """Rank the realm's lines by BM25 over lower-case words; older first among equals, lines without a shared word left out."""
+        """Rank the realm's lines that share a word with the query by BM25; the older comes first among equals."""
         if layer is not None:
             raise MemorySystemError(f"file: has no layer {layer!r}")
         lines = [(id_, memory) for id_, (stored, memory) in self._lines.items() if stored == realm]

@@ -28,7 +28,10 @@ def code_identity() -> CodeIdentity:
 
 def installed_packages() -> dict[str, str]:
     """Return name → version of everything installed beside this package, sorted."""
-    found = {dist.metadata["Name"]: dist.version for dist in distributions() if dist.metadata["Name"]}
+    found: dict[str, str] = {}
+    for distribution in distributions():
+        if name := distribution.metadata["Name"]:
+            found.setdefault(name, distribution.version)  # the first on the path is the one that is imported
     return dict(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
@@ -49,12 +52,23 @@ def differences(before: Manifest, now: Manifest) -> list[str]:
     return [line for key in old if key not in _MAY_DIFFER for line in _differing(key, old[key], new[key])]
 
 
+class _Nothing:
+    """Stands for a key that is not there, which is something else than None."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_NOTHING = _Nothing()
+
+
 def _differing(where: str, old: object, new: object) -> list[str]:
     if old == new:
         return []
     if isinstance(old, dict) and isinstance(new, dict):
         keys = sorted(old.keys() | new.keys())
-        return [line for key in keys for line in _differing(f"{where}.{key}", old.get(key), new.get(key))]
+        pairs = [(key, old.get(key, _NOTHING), new.get(key, _NOTHING)) for key in keys]
+        return [line for key, a, b in pairs for line in _differing(f"{where}.{key}", a, b)]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [
             line for i, (a, b) in enumerate(zip(old, new, strict=True)) for line in _differing(f"{where}[{i}]", a, b)
@@ -85,8 +99,10 @@ def _commit() -> tuple[str | None, bool | None]:
 
 
 def _git(checkout: Path, *arguments: str) -> str | None:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(checkout), *arguments]
     try:
-        done = subprocess.run(["git", "-C", str(checkout), *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from smriti.errors import ReceiptError
-from smriti.receipts.writer import EVIDENCE, SCORES, SUMMARY, first_error, read_manifest, seal_files
-from smriti.score import bench_flags, bench_scores, coverage, planned_cases, score_trial
-from smriti.types import Manifest, Summary, TrialEvidence, TrialRecord
+from smriti.receipts.check import Check, is_time, judge
+from smriti.receipts.trials import Trials, plan_size, read_lines, read_trials
+from smriti.receipts.writer import (
+    EVIDENCE,
+    MANIFEST,
+    SCORES,
+    SEAMS,
+    SUMMARY,
+    first_error,
+    read_manifest,
+    seal_files,
+    stated,
+)
+from smriti.score import bench_flags, bench_scores, coverage
+from smriti.types import FileSeal, Manifest, Seam, Summary, TrialRecord
 
 State = Literal["verified", "refused", "interrupted"]
-
-RowT = TypeVar("RowT", bound=BaseModel)
-
-_SHOWN = 5
-"""Findings of one kind that are named one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the verdict; `ok` is None where the receipt alone cannot tell."""
-
-    name: str
-    ok: bool | None
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,144 +41,113 @@ class Verdict:
     directory: Path
     state: State
     evidence_class: str | None
+    resumed: int
+    """How often the run was taken up again after an interrupt."""
     checks: tuple[Check, ...]
 
 
 def verify(directory: Path) -> Verdict:
-    """Check the receipt in `directory` as far as it can be read. Raises nothing on a bad receipt: the verdict says what is bad."""
+    """Check the receipt in `directory` as far as it can be read. Raises nothing on a bad one: the verdict says what is.
+
+    Verified means consistent: each figure follows from the evidence, bit for bit, and nothing was changed since without
+    computing anew all that follows from it. It does not say who made the receipt, or that its evidence is true: whoever
+    changes the evidence and then writes everything else again has another consistent receipt, and only a signature can
+    tell the two apart. The same goes for what the manifest says of code, packages, host and systems.
+    """
+    checks: list[Check] = []
+    evidence_class, resumed, sealed = None, 0, False
     try:
         manifest = read_manifest(directory)
+        evidence_class = manifest.evidence_class
+        sealed = (directory / SUMMARY).exists()
+        seams = read_lines(directory / SEAMS, sealed=sealed) if (directory / SEAMS).exists() else []
+        resumed = len(seams)
+        with _no_collection():
+            checks += _checks(directory, manifest, seams, sealed=sealed)
     except ReceiptError as error:
-        return Verdict(directory, "refused", None, (Check("manifest", False, str(error)),))
-    checks = list(_checks(directory, manifest))
+        checks.append(Check("receipt", False, str(error)))
+    except OSError as error:
+        checks.append(Check("receipt", False, f"{error.filename}: cannot be read: {error.strerror}"))
     if any(check.ok is False for check in checks):
         state: State = "refused"
     else:
-        state = "verified" if (directory / SUMMARY).exists() else "interrupted"
-    return Verdict(directory, state, manifest.evidence_class, tuple(checks))
+        state = "verified" if sealed else "interrupted"
+    return Verdict(directory, state, evidence_class, resumed, tuple(checks))
 
 
-def _checks(directory: Path, manifest: Manifest) -> Iterator[Check]:
-    yield Check("manifest", True, f"{manifest.suite} run {manifest.run_id}, {manifest.evidence_class}")
-    sealed = (directory / SUMMARY).exists()
-    evidence = _read_rows(directory / EVIDENCE, TrialEvidence, cut_allowed=not sealed)
-    records = _read_rows(directory / SCORES, TrialRecord, cut_allowed=not sealed)
-    for rows in (evidence, records):
-        yield rows.check
-    if evidence.check.ok and records.check.ok:
-        yield _check_scored(evidence, records, surplus_allowed=not sealed)
-        yield _check_identity(manifest, evidence.rows)
-        yield _check_plan(manifest, records.rows, complete=sealed)
-        yield _check_contents(directory, evidence.rows)
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: rows make no cycles, and a search of 100,000 takes as long as checking them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _checks(directory: Path, manifest: Manifest, seams: Sequence[bytes], *, sealed: bool) -> Iterator[Check]:
+    yield _check_manifest(manifest, (directory / MANIFEST).read_bytes())
+    yield _check_class(manifest)
+    trials = read_trials(directory, manifest, sealed=sealed)
+    yield from trials.checks
+    files = seal_files(directory)
+    yield _check_contents(directory, trials, files, exact=sealed)
+    if seams:
+        yield _check_seams(seams, len(trials.records))
     if not sealed:
         yield Check("seal", None, f"no {SUMMARY}: the run was interrupted and supports no claim")
         return
+    content = (directory / SUMMARY).read_bytes()
     try:
-        summary = Summary.model_validate_json((directory / SUMMARY).read_bytes())
+        summary = Summary.model_validate_json(content)
     except ValidationError as error:
         yield Check("seal", False, f"{SUMMARY}: {first_error(error)}")
         return
-    yield _check_files(directory, summary)
-    if records.check.ok:
-        yield _check_summary(manifest, records.rows, summary)
-    yield Check(
-        "tasks", None, f"the {len(manifest.tasks)} task folders named in the manifest are not part of a receipt"
-    )
+    yield _check_files(files, summary)
+    if all(check.ok for check in trials.checks):
+        yield _check_summary(manifest, trials.records, summary, content)
+    count = len(manifest.tasks)
+    yield Check("tasks", None, f"the {count} task folders named in the manifest are not part of a receipt")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows(Generic[RowT]):
-    lines: list[bytes]
-    rows: list[RowT]
-    check: Check
+def _check_manifest(manifest: Manifest, content: bytes) -> Check:
+    tasks = [task.id for task in manifest.tasks]
+    size = plan_size(manifest)
+    wrong = [f"{name} twice" for names in (tasks, manifest.config.conditions) for name in _repeated(names)]
+    if manifest.planned != size:
+        wrong.append(f"planned says {manifest.planned}; its tasks, conditions and trials make {size}")
+    if manifest.seed != manifest.config.seed:
+        wrong.append(f"seed {manifest.seed}, and {manifest.config.seed} in its config")
+    if not is_time(manifest.started):
+        wrong.append(f"started {manifest.started!r} is no time")
+    if content != stated(manifest):
+        wrong.append("not in the form in which it is written")
+    return judge("manifest", wrong, f"{manifest.suite} run {manifest.run_id}, {size} trials planned")
 
 
-def _read_rows(path: Path, model: type[RowT], *, cut_allowed: bool) -> _Rows[RowT]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        return _Rows([], [], Check(path.name, False, f"cannot be read: {error.strerror}"))
-    *lines, rest = content.split(b"\n")
-    wrong = [] if cut_allowed or not rest else ["the last line is cut"]
-    rows: list[RowT] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            row = model.model_validate_json(line)
-        except ValidationError as error:
-            wrong.append(f"line {number}: {first_error(error)}")
-            continue
-        if row.model_dump_json().encode() != line:
-            wrong.append(f"line {number}: not in the form in which it is written")
-        rows.append(row)
-    return _Rows(lines, rows, _judge(path.name, wrong, f"{len(rows)} rows, each as its schema says"))
+def _check_class(manifest: Manifest) -> Check:
+    """Tell what kind of evidence it is, and refuse a class that the manifest itself contradicts."""
+    code, chosen, of = manifest.code, manifest.selection.get("selected"), manifest.selection.get("of")
+    match manifest.evidence_class:
+        case "rehearsal":
+            return Check("class", True, "rehearsal: a script was the agent; no figure is one of a memory system")
+        case "development":
+            return Check("class", True, "development: a selection, a limit or uncommitted code; it supports no claim")
+        case "component":
+            return Check("class", False, f"component: {manifest.suite} puts no retrieval component under test")
+    wrong = []
+    if code.commit is None or code.dirty is not False:
+        wrong.append(f"measured needs clean code of a known commit, found {code.commit!r}, dirty {code.dirty!r}")
+    if not chosen == of == len(manifest.tasks):
+        wrong.append(f"measured needs the whole corpus, found {chosen!r} of {of!r} and {len(manifest.tasks)} tasks")
+    return judge("class", wrong, f"measured: the whole corpus, by the code of commit {code.commit}")
 
 
-def _check_scored(evidence: _Rows[TrialEvidence], records: _Rows[TrialRecord], *, surplus_allowed: bool) -> Check:
+def _check_contents(directory: Path, trials: Trials, files: Mapping[str, FileSeal], *, exact: bool) -> Check:
     wrong: list[str] = []
-    surplus = len(evidence.rows) - len(records.rows)
-    if surplus and not (surplus_allowed and surplus == 1):
-        wrong.append(f"{len(evidence.rows)} evidence lines and {len(records.rows)} score lines")
-    for number, (line, row, record) in enumerate(zip(evidence.lines, evidence.rows, records.rows, strict=False), 1):
-        scored = score_trial(row, hashlib.sha256(line).hexdigest())
-        if scored != record:
-            fields = [name for name in type(record).model_fields if getattr(scored, name) != getattr(record, name)]
-            wrong.append(f"line {number} ({record.case}): {', '.join(fields)} does not follow from the evidence")
-    return _judge("score lines", wrong, "each follows from the evidence line whose digest it carries")
-
-
-def _check_identity(manifest: Manifest, rows: Sequence[TrialEvidence]) -> Check:
-    tasks = {task.id: task for task in manifest.tasks}
-    wrong: list[str] = []
-    for row in rows:
-        task = tasks.get(row.task_id)
-        if task is None:
-            wrong.append(f"{row.case}: task {row.task_id!r} is not in the manifest")
-        elif (row.task_sha256, row.family, row.split) != (task.sha256, task.family, task.split):
-            wrong.append(f"{row.case}: another task of that name than the manifest's")
-        if row.run_id != manifest.run_id:
-            wrong.append(f"{row.case}: of run {row.run_id!r}, not {manifest.run_id!r}")
-    return _judge("identity", wrong, "every row is of this run and of the manifest's tasks")
-
-
-def _check_plan(manifest: Manifest, records: Sequence[TrialRecord], *, complete: bool) -> Check:
-    planned = {case.id: case for case in planned_cases(manifest)}
-    wrong = (
-        [] if manifest.planned == len(planned) else [f"planned says {manifest.planned}, the plan has {len(planned)}"]
-    )
-    seen: set[str] = set()
-    for record in records:
-        case = planned.get(record.case)
-        if case is None:
-            wrong.append(f"{record.case}: not in the plan")
-        elif (record.task_id, record.condition, record.trial, record.order) != (
-            case.task_id,
-            case.condition,
-            case.trial,
-            case.order,
-        ):
-            wrong.append(f"{record.case}: its task, condition, trial or order is not the plan's")
-        if record.case in seen:
-            wrong.append(f"{record.case}: twice")
-        seen.add(record.case)
-    missing = sorted(planned.keys() - seen)
-    if complete:
-        wrong += [f"{case}: missing" for case in missing]
-    return _judge("coverage", wrong, f"{len(seen)} of {len(planned)} planned trials, none twice")
-
-
-def _check_contents(directory: Path, rows: Sequence[TrialEvidence]) -> Check:
-    wanted = {
-        f"{kind}/{digest}.gz": digest
-        for row in rows
-        for kind, digest in (
-            ("transcripts", row.transcript_sha256),
-            ("diffs", row.diff_sha256),
-            ("checks", row.check_output_sha256),
-        )
-        if digest is not None
-    }
-    wrong: list[str] = []
-    for name, digest in sorted(wanted.items()):
+    for name, digest in sorted(trials.blobs.items()):
         try:
             content = gzip.decompress((directory / name).read_bytes())
         except (OSError, EOFError, zlib.error) as error:
@@ -186,42 +155,69 @@ def _check_contents(directory: Path, rows: Sequence[TrialEvidence]) -> Check:
             continue
         if hashlib.sha256(content).hexdigest() != digest:
             wrong.append(f"{name}: does not hold what its name says")
-    return _judge("contents", wrong, f"{len(wanted)} transcripts, diffs and check outputs hold what the evidence names")
+    if exact:
+        named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *trials.blobs}
+        wrong += [f"{name}: nothing in the receipt names it" for name in sorted(files.keys() - named)]
+    right = f"{len(trials.blobs)} transcripts, diffs and check outputs hold what the evidence names"
+    return judge("contents", wrong, right)
 
 
-def _check_files(directory: Path, summary: Summary) -> Check:
-    found = seal_files(directory)
-    wrong = [f"{name}: missing" for name in sorted(summary.files.keys() - found.keys())]
-    wrong += [f"{name}: not in the seal" for name in sorted(found.keys() - summary.files.keys())]
+def _check_seams(lines: Sequence[bytes], rows: int) -> Check:
+    wrong: list[str] = []
+    stood = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            seam = Seam.model_validate_json(line)
+        except ValidationError as error:
+            wrong.append(f"line {number}: {first_error(error)}")
+            continue
+        if seam.model_dump_json().encode() != line:
+            wrong.append(f"line {number}: not in the form in which it is written")
+        if not is_time(seam.resumed):
+            wrong.append(f"line {number}: resumed {seam.resumed!r} is no time")
+        if not stood <= seam.after_rows <= rows:
+            wrong.append(f"line {number}: after {seam.after_rows} rows, expected {stood} to {rows}")
+        stood = seam.after_rows
+    return judge("resumed", wrong, f"{len(lines)} times, the last after {stood} of {rows} rows")
+
+
+def _check_files(files: Mapping[str, FileSeal], summary: Summary) -> Check:
+    wrong = [f"{name}: missing" for name in sorted(summary.files.keys() - files.keys())]
+    wrong += [f"{name}: not in the seal" for name in sorted(files.keys() - summary.files.keys())]
     wrong += [
         f"{name}: sha256 or rows differ from the seal"
-        for name in sorted(found.keys() & summary.files.keys())
-        if found[name] != summary.files[name]
+        for name in sorted(files.keys() & summary.files.keys())
+        if files[name] != summary.files[name]
     ]
-    return _judge("files", wrong, f"{len(found)} files, digests and rows as sealed")
+    return judge("files", wrong, f"{len(files)} files, digests and rows as sealed")
 
 
-def _check_summary(manifest: Manifest, records: Sequence[TrialRecord], summary: Summary) -> Check:
+def _check_summary(manifest: Manifest, records: Sequence[TrialRecord], summary: Summary, content: bytes) -> Check:
     scores = bench_scores(manifest, records)
+    flags = bench_flags(manifest, records, scores)
+    covered = coverage(records, manifest.planned)
     wrong: list[str] = []
-    if summary.coverage != coverage(records, len(planned_cases(manifest))):
+    if summary.coverage != covered:
         wrong.append("coverage does not follow from the score lines")
     if len(scores) != len(summary.scores):
         wrong.append(f"{len(summary.scores)} figures, {len(scores)} follow from the score lines")
     wrong += [
-        f"{stated.metric} {stated.condition} {stated.group}: {stated.value} stated, {scored.value} recomputed"
-        for stated, scored in zip(summary.scores, scores, strict=False)
-        if stated != scored
+        f"{found.metric} {found.condition} {found.group}: {found.value} stated, {score.value} recomputed"
+        for found, score in zip(summary.scores, scores, strict=False)
+        if found != score
     ]
-    if summary.flags != bench_flags(manifest, records, scores):
+    if summary.flags != flags:
         wrong.append("flags do not follow from the score lines")
     if summary.evidence_class != manifest.evidence_class:
         wrong.append(f"class {summary.evidence_class!r}, the manifest says {manifest.evidence_class!r}")
-    return _judge("figures", wrong, f"{len(scores)} figures recomputed bit for bit, intervals included")
+    if not is_time(summary.finished):
+        wrong.append(f"finished {summary.finished!r} is no time")
+    # Equal is not yet the same bits (0.0 and -0.0), and what JSON repeats may mean another thing to another reader.
+    same = summary.model_copy(update={"coverage": covered, "scores": scores, "flags": flags})
+    if not wrong and stated(same) != content:
+        wrong.append(f"{SUMMARY} is not in the form in which it is written")
+    return judge("figures", wrong, f"{len(scores)} figures recomputed bit for bit, intervals included")
 
 
-def _judge(name: str, wrong: Sequence[str], right: str) -> Check:
-    if not wrong:
-        return Check(name, True, right)
-    more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return Check(name, False, "; ".join(wrong[:_SHOWN]) + more)
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})

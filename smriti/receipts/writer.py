@@ -13,14 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import orjson
 from pydantic import BaseModel, ValidationError
 
 from smriti.errors import ReceiptError
 from smriti.receipts.fingerprint import differences
 from smriti.receipts.redact import redact
 from smriti.score import bench_flags, bench_scores, coverage, planned_cases, score_trial
-from smriti.types import FileSeal, Manifest, Summary, TrialEvidence, TrialRecord
+from smriti.types import FileSeal, Manifest, Seam, Summary, TrialEvidence, TrialRecord
 
 MANIFEST, EVIDENCE, SCORES, SEAMS, SUMMARY = (
     "manifest.json",
@@ -30,6 +29,7 @@ MANIFEST, EVIDENCE, SCORES, SEAMS, SUMMARY = (
     "summary.json",
 )
 BlobKind = Literal["transcripts", "diffs", "checks"]
+BLOB_KINDS: tuple[BlobKind, ...] = ("transcripts", "diffs", "checks")
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -51,43 +51,42 @@ class ReceiptWriter:
         """Start a receipt in `directory`; ReceiptError if it holds anything, or cannot be written."""
         with _disk(directory):
             directory.mkdir(parents=True, exist_ok=True)
-            lock = _lock_receipt(directory)
-            if any(directory.iterdir()):
-                os.close(lock)
-                raise ReceiptError(
-                    f"{directory} exists and is not empty; a receipt is never written over another. "
-                    "Give another --out, or --resume it if it is an interrupted run."
-                )
-            _write_new(directory / MANIFEST, manifest.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
-            return cls(directory, manifest, [], lock)
+            with _locked(directory) as lock:
+                if any(directory.iterdir()):
+                    raise ReceiptError(
+                        f"{directory} exists and is not empty; a receipt is never written over another. "
+                        "Give another --out, or --resume it if it is an interrupted run."
+                    )
+                _write_new(directory / MANIFEST, stated(manifest))
+                return cls(directory, manifest, [], lock)
 
     @classmethod
     def resume(cls, directory: Path, manifest: Manifest) -> ReceiptWriter:
         """Take up the interrupted run in `directory`, which must be the experiment that `manifest` describes.
 
-        ReceiptError names every difference, or says that the run is finished, in use or not a receipt. A half-written last line is
-        cut off, and so is evidence whose score line was not reached: those trials run again.
+        ReceiptError names every difference, or says that the run is finished, in use, not a receipt or not as it was
+        written. A half-written last line is cut off, and so is evidence whose score line was not reached, with what
+        only it names: those trials run again.
         """
         with _disk(directory):
             before = read_manifest(directory)
-            lock = _lock_receipt(directory)
-            if (directory / SUMMARY).exists():
-                raise ReceiptError(f"{directory} is finished (it has a {SUMMARY}); there is nothing to resume.")
-            different = differences(before, manifest)
-            if different:
-                raise ReceiptError(
-                    f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
-                    "Different: " + "; ".join(different) + ". Start a new run, or restore what it was started with."
-                )
-            records = _mend(directory)
-            seam = {"resumed": _now(), "after_rows": len(records)}
-            with (directory / SEAMS).open("ab") as seams:
-                seams.write(orjson.dumps(seam) + b"\n")
-                os.fsync(seams.fileno())
-            return cls(directory, before, records, lock)
+            with _locked(directory) as lock:
+                if (directory / SUMMARY).exists():
+                    raise ReceiptError(f"{directory} is finished (it has a {SUMMARY}); there is nothing to resume.")
+                different = differences(before, manifest)
+                if different:
+                    raise ReceiptError(
+                        f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
+                        "Different: " + "; ".join(different) + ". Start a new run, or restore what it was started with."
+                    )
+                records = _mend(directory)
+                seam = Seam(resumed=_now(), after_rows=len(records))
+                with (directory / SEAMS).open("ab", buffering=0) as seams:
+                    _append_line(seams.fileno(), seam.model_dump_json().encode())
+                return cls(directory, before, records, lock)
 
     def keep(self, kind: BlobKind, content: bytes) -> str:
-        """Store `content`, secrets redacted, under the sha256 of what is stored, which is returned. Safe from any thread."""
+        """Store `content`, secrets redacted, under the sha256 of what is stored; return that. Safe from any thread."""
         clean = redact(content)
         name = hashlib.sha256(clean).hexdigest()
         folder = self.directory / kind
@@ -95,9 +94,7 @@ class ReceiptWriter:
         with _disk(self.directory), self._blobs:
             if not target.exists():
                 folder.mkdir(exist_ok=True)
-                partial = folder / f".{name}.partial"
-                partial.write_bytes(gzip.compress(clean, compresslevel=6, mtime=0))
-                partial.replace(target)
+                _write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
         return name
 
     def append(self, evidence: TrialEvidence) -> TrialRecord:
@@ -126,7 +123,7 @@ class ReceiptWriter:
                 files=seal_files(self.directory),
                 finished=_now(),
             )
-            _write_new(self.directory / SUMMARY, summary.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+            _write_new(self.directory / SUMMARY, stated(summary))
         return summary
 
     def close(self) -> None:
@@ -148,6 +145,19 @@ def seal_files(directory: Path) -> dict[str, FileSeal]:
     return seals
 
 
+def stated(model: Manifest | Summary) -> bytes:
+    """Return the one form in which manifest.json and summary.json are written."""
+    return model.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
+
+
+def blob_names(evidence: TrialEvidence) -> Iterator[tuple[str, str]]:
+    """Yield the name in the receipt and the content's sha256 of each transcript, diff and check output of a trial."""
+    digests = (evidence.transcript_sha256, evidence.diff_sha256, evidence.check_output_sha256)
+    for kind, digest in zip(BLOB_KINDS, digests, strict=True):
+        if digest is not None:
+            yield f"{kind}/{digest}.gz", digest
+
+
 def read_manifest(directory: Path) -> Manifest:
     """Read a receipt's manifest; ReceiptError if there is none or it is not one."""
     path = directory / MANIFEST
@@ -157,6 +167,8 @@ def read_manifest(directory: Path) -> Manifest:
         raise ReceiptError(f"{directory} is not a receipt: it has no {MANIFEST}") from None
     except (NotADirectoryError, IsADirectoryError):
         raise ReceiptError(f"{directory} is not a receipt folder") from None
+    except OSError as error:
+        raise ReceiptError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValidationError as error:
         raise ReceiptError(f"{path}: not a manifest that this version reads: {first_error(error)}") from None
 
@@ -170,18 +182,23 @@ def first_error(error: ValidationError) -> str:
 
 
 def _mend(directory: Path) -> list[TrialRecord]:
-    """Cut off what an interrupt left half-written, and return the records that stand."""
+    """Cut off what an interrupt left half-written or unscored, and return the records that stand."""
     evidence = _whole_lines(directory / EVIDENCE, TrialEvidence)
     scores = _whole_lines(directory / SCORES, TrialRecord)
     kept = min(len(evidence), len(scores))
-    for path, lines in ((directory / EVIDENCE, evidence), (directory / SCORES, scores)):
-        if path.exists():
-            with path.open("r+b") as file:
-                file.truncate(sum(len(line) + 1 for line, _ in lines[:kept]))
-                os.fsync(file.fileno())
-    for folder in ("transcripts", "diffs", "checks"):
-        for partial in (directory / folder).glob(".*.partial"):
-            partial.unlink()
+    for number, ((line, row), (_, record)) in enumerate(zip(evidence, scores, strict=False), 1):
+        if score_trial(row, hashlib.sha256(line).hexdigest()) != record:
+            raise ReceiptError(
+                f"{directory / SCORES} line {number} cannot be resumed from: it does not follow from its evidence line"
+            )
+    _cut(directory / EVIDENCE, evidence[:kept])
+    _cut(directory / SCORES, scores[:kept])
+    _cut(directory / SEAMS, _whole_lines(directory / SEAMS, Seam))
+    named = {name for _, row in evidence[:kept] for name, _ in blob_names(row)}
+    blobs = [path for kind in BLOB_KINDS for path in (directory / kind).glob("*")]
+    for path in [*directory.glob(".*.partial"), *blobs]:
+        if path.relative_to(directory).as_posix() not in named:
+            path.unlink()
     return [record for _, record in scores[:kept]]
 
 
@@ -198,6 +215,13 @@ def _whole_lines(path: Path, model: type[RowT]) -> list[tuple[bytes, RowT]]:
     return rows
 
 
+def _cut(path: Path, lines: list[tuple[bytes, RowT]]) -> None:
+    if path.exists():
+        with path.open("r+b") as file:
+            file.truncate(sum(len(line) + 1 for line, _ in lines))
+            os.fsync(file.fileno())
+
+
 def _append_line(descriptor: int, line: bytes) -> None:
     rest = memoryview(line + b"\n")
     while rest:
@@ -206,22 +230,37 @@ def _append_line(descriptor: int, line: bytes) -> None:
 
 
 def _write_new(path: Path, content: bytes) -> None:
+    """Put a whole file in its place at once: a crash may leave a `.partial` beside it, but no part under its name."""
     partial = path.with_name(f".{path.name}.partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
-def _lock_receipt(directory: Path) -> int:
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[int]:
+    """Lock a receipt against a second writer, and let go of it again if it is not taken up after all."""
     lock = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ReceiptError(f"{directory} is being written by another process") from None
+        yield lock
+    except BaseException:
         os.close(lock)
-        raise ReceiptError(f"{directory} is being written by another process") from None
-    return lock
+        raise
 
 
 @contextlib.contextmanager

@@ -6,22 +6,45 @@ import difflib
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from smriti.types import File, FileTree
 
 IGNORED_NAMES = frozenset({"__pycache__", ".git", ".DS_Store"})
-"""Left by interpreters, git and file browsers; never part of a tree. pip compiles even package data into `__pycache__`."""
+"""Left by interpreters, git and file browsers; never part of a tree. pip compiles even data into `__pycache__`."""
 
 MAX_DIFF_BYTES = 1_000_000
 
 
 def read_tree(directory: Path, max_file_bytes: int | None = None) -> tuple[dict[str, File], list[str]]:
-    """Read every regular file below `directory`; the second value names what is not one, or is over the bound."""
+    """Read every regular file below `directory`; the second value names all else, each with its reason.
+
+    That is what is no regular file, is over the bound, cannot be read, or has a name that is not UTF-8. OSError where
+    `directory` itself cannot be read.
+    """
     files: dict[str, File] = {}
     irregular: list[str] = []
-    _read_into(directory, "", files, irregular, max_file_bytes)
+    folders = [""]
+    while folders:
+        prefix = folders.pop()
+        try:
+            entries = _entries(directory / prefix)
+        except OSError as error:
+            if not prefix:
+                raise
+            irregular.append(f"{prefix[:-1]}: {_unreadable(error)}")
+            continue
+        for entry in entries:
+            path = prefix + entry.name
+            if reason := _irregularity(entry):
+                irregular.append(f"{path.encode(errors='replace').decode()}: {reason}")
+            elif entry.is_dir():
+                folders.append(path + "/")
+            elif isinstance(read := _read_file(entry, max_file_bytes), File):
+                files[path] = read
+            else:
+                irregular.append(f"{path}: {read}")
     return dict(sorted(files.items())), sorted(irregular)
 
 
@@ -39,6 +62,17 @@ def lay(tree: FileTree, directory: Path) -> None:
             os.fchmod(descriptor, 0o755 if file.executable else 0o644)
         finally:
             os.close(descriptor)
+
+
+def overlay(lower: FileTree, upper: FileTree) -> dict[str, File]:
+    """Return `upper` over `lower`: what of `lower` is a file where `upper` has a folder, or below its file, is gone."""
+    folders = {parent for path in upper for parent in _parents(path)}
+    kept = {
+        path: file
+        for path, file in lower.items()
+        if path not in folders and not any(parent in upper for parent in _parents(path))
+    }
+    return {**kept, **upper}
 
 
 def digest(tree: FileTree) -> str:
@@ -61,7 +95,10 @@ def matches(path: str, globs: Iterable[str]) -> bool:
 
 
 def unified_diff(before: FileTree, after: FileTree) -> bytes:
-    """Return what changed as a unified diff, cut at MAX_DIFF_BYTES with a line that says so; empty if nothing did."""
+    """Return what changed, in git's form of the unified diff; empty if nothing did.
+
+    A file that is not text is only named. What is over MAX_DIFF_BYTES is cut, with a line that says so.
+    """
     parts: list[bytes] = []
     size = 0
     for path in changed_paths(before, after):
@@ -74,26 +111,40 @@ def unified_diff(before: FileTree, after: FileTree) -> bytes:
     return b"".join(parts)
 
 
-def _read_into(
-    directory: Path, prefix: str, files: dict[str, File], irregular: list[str], max_file_bytes: int | None
-) -> None:
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            path = prefix + entry.name
-            if entry.name in IGNORED_NAMES:
-                continue
-            if entry.is_symlink():
-                irregular.append(f"{path}: a symbolic link")
-            elif entry.is_dir():
-                _read_into(Path(entry.path), path + "/", files, irregular, max_file_bytes)
-            elif not entry.is_file():
-                irregular.append(f"{path}: not a regular file")
-            else:
-                stat = entry.stat()
-                if max_file_bytes is not None and stat.st_size > max_file_bytes:
-                    irregular.append(f"{path}: {stat.st_size} bytes, over the bound of {max_file_bytes}")
-                    continue
-                files[path] = File(Path(entry.path).read_bytes(), bool(stat.st_mode & 0o111))
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return [entry for entry in entries if entry.name not in IGNORED_NAMES]
+
+
+def _irregularity(entry: os.DirEntry[str]) -> str | None:
+    try:
+        entry.name.encode()
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    if entry.is_symlink():
+        return "a symbolic link"
+    return None if entry.is_dir() or entry.is_file() else "not a regular file"
+
+
+def _read_file(entry: os.DirEntry[str], max_file_bytes: int | None) -> File | str:
+    """Read a regular file, or say why it was not read."""
+    try:
+        stat = entry.stat()
+        if max_file_bytes is not None and stat.st_size > max_file_bytes:
+            return f"{stat.st_size} bytes, over the bound of {max_file_bytes}"
+        return File(Path(entry.path).read_bytes(), bool(stat.st_mode & 0o111))
+    except OSError as error:
+        return _unreadable(error)
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot be read ({error.strerror})"
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders that `path` is in."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
@@ -114,13 +165,34 @@ def _compiled(glob: str) -> re.Pattern[str]:
 
 
 def _file_diff(path: str, before: File | None, after: File | None) -> bytes:
+    old_name, new_name = _quoted(f"a/{path}"), _quoted(f"b/{path}")
+    head = f"diff --git {old_name} {new_name}\n"
+    if before is None or after is None:
+        head += f"new file mode {_mode(after)}\n" if after else f"deleted file mode {_mode(before)}\n"
+    elif before.executable != after.executable:
+        head += f"old mode {_mode(before)}\nnew mode {_mode(after)}\n"
     old, new = (before.content if before else b""), (after.content if after else b"")
+    from_name, to_name = (old_name if before else "/dev/null"), (new_name if after else "/dev/null")
     try:
-        old_lines, new_lines = old.decode().splitlines(True), new.decode().splitlines(True)
+        lines = difflib.unified_diff(_lines(old), _lines(new), from_name, to_name)
     except UnicodeDecodeError:
-        return f"Binary file {path} changed\n".encode()
-    lines = difflib.unified_diff(
-        old_lines, new_lines, f"a/{path}" if before else "/dev/null", f"b/{path}" if after else "/dev/null"
-    )
+        return f"{head}Binary files {from_name} and {to_name} differ\n".encode()
     text = "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
-    return text.encode() or f"Mode of {path} changed\n".encode()
+    return (head + text).encode()
+
+
+def _lines(content: bytes) -> list[str]:
+    """Split at line feeds alone: a form feed or a carriage return is part of its line."""
+    return re.findall(r"[^\n]*\n|[^\n]+", content.decode())
+
+
+def _mode(file: File | None) -> str:
+    return "100755" if file and file.executable else "100644"
+
+
+def _quoted(name: str) -> str:
+    """Write a name as git does where it is not plain; quoted, too, where a space would leave its end open."""
+    if not re.search(r'[\x00-\x20"\\\x7f]', name):
+        return name
+    escaped = re.sub(r'["\\]', r"\\\g<0>", name)
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda sign: f"\\{ord(sign[0]):03o}", escaped) + '"'

@@ -31,9 +31,11 @@ class Fixtures:
     def _git_dir(self, task: TaskFolder, history: bytes) -> Path:
         template = self._cache / task.sha256
         with self._lock:
-            if not (template / ".git").exists():
-                shutil.rmtree(template, ignore_errors=True)
-                import_history(task, history, template)
+            if not template.exists():
+                partial = template.with_suffix(".partial")
+                shutil.rmtree(partial, ignore_errors=True)
+                import_history(task, history, partial)
+                partial.rename(template)
         return template / ".git"
 
 
@@ -41,14 +43,7 @@ def import_history(task: TaskFolder, history: bytes, repository: Path) -> None:
     """Make a git repository at `repository` whose branch `main` is the tip of `history`, checked out and clean."""
     repository.mkdir(parents=True)
     _git(task, repository, b"", "init", "--quiet", "--template=", "--initial-branch=main")
-    _git(
-        task,
-        repository,
-        history,
-        "fast-import",
-        "--quiet",
-        "--done" if history.rstrip().endswith(b"\ndone") else "--force",
-    )
+    _git(task, repository, history, "fast-import", "--quiet")
     _git(task, repository, b"", "reset", "--quiet", "--hard", "main")
 
 

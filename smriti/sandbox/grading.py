@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from smriti.sandbox.filetree import changed_paths, lay, matches
+from smriti.sandbox.filetree import changed_paths, lay, matches, overlay
 from smriti.sandbox.none import command_path, make_cage
 from smriti.types import Completed, File, FileTree, TaskFolder
 
@@ -24,15 +24,19 @@ class Deliverables:
 
 def select_deliverables(task: TaskFolder, worked: FileTree, irregular: list[str]) -> Deliverables:
     """Take from `worked`, the agent's tree, only what the task lets it change; a deleted deliverable is deleted."""
-    accepted: dict[str, File] = dict(task.fixture)
+    kept: dict[str, File] = dict(task.fixture)
+    changes: dict[str, File] = {}
     left_out = list(irregular)
     for path in changed_paths(task.fixture, worked):
         if not matches(path, task.task.deliverables):
             left_out.append(f"{path}: not among the deliverables")
-        elif path in worked:
-            accepted[path] = worked[path]
-        else:
-            del accepted[path]
+            continue
+        kept.pop(path, None)
+        if path in worked:
+            changes[path] = worked[path]
+    accepted = overlay(changes, kept)
+    blocked = [path for path in changes if path not in accepted]
+    left_out += [f"{path}: in the place of what is not among the deliverables" for path in blocked]
     return Deliverables(accepted, tuple(left_out))
 
 
@@ -42,6 +46,5 @@ def run_check(task: TaskFolder, graded: FileTree, root: Path) -> Completed:
     FileNotFoundError when its command is missing. Standard error follows standard output in what is returned.
     """
     cage = make_cage(root, command_path(task.task.requires))
-    lay(graded, cage.workdir)
-    lay(task.hidden, cage.workdir)
+    lay(overlay(graded, task.hidden), cage.workdir)
     return cage.run(task.task.check_cmd, timeout_s=task.task.timeout_s, max_output_bytes=MAX_CHECK_OUTPUT_BYTES)

@@ -1,4 +1,4 @@
-"""A cage that is only a private directory and environment: no isolation from a hostile agent, and the receipt says so."""
+"""A cage that is only a private directory and environment: no isolation from a hostile agent; the receipt says so."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class PlainCage:
         max_output_bytes: int = process.MAX_OUTPUT_BYTES,
     ) -> Completed:
         merged = {**self.env, **env} if env else self.env
-        found = shutil.which(command[0], path=merged["PATH"])
+        program = str(self.workdir / command[0]) if os.sep in command[0] else command[0]
+        found = shutil.which(program, path=merged["PATH"])
         if found is None:
             raise FileNotFoundError(f"command {command[0]!r} is not on the cage's PATH")
         return process.run(
@@ -67,11 +68,12 @@ def make_cage(root: Path, path: str) -> PlainCage:
 def command_path(commands: Sequence[str]) -> str:
     """Make a PATH that holds `commands` wherever the user has them, this Python as `python3`, and the system's folders.
 
-    The interpreter is the base one, not the virtual environment that runs smriti: a check has no business with its packages.
+    The interpreter is the base one, not the virtual environment that runs smriti: its packages are none of a check's
+    business.
     """
     base = Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable))).parent
     found = [shutil.which(command) for command in commands if command != "python3"]
-    directories = [str(base), *(str(Path(command).parent) for command in found if command)]
+    directories = [str(base), *(str(Path(command).absolute().parent) for command in found if command)]
     return os.pathsep.join(dict.fromkeys([*directories, "/usr/local/bin", "/usr/bin", "/bin"]))
 
 

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple
 
-from smriti.errors import UsageError
+from smriti.errors import MemorySystemError, UsageError
 from smriti.memory.embedded import ledger
 from smriti.memory.embedded.lanes import LANES, Question, Recalled, recall
 from smriti.memory.embedded.store import MemoryFile, home_of, realm_of
@@ -63,10 +63,8 @@ def main() -> int:
         if os.environ.get("SMRITI_MEM_HEADLESS", "") in ("", "0"):
             _answer(received, os.environ)
     except Exception as error:  # noqa: BLE001  # whatever it was, the agent must go on as if there were no memory
-        print(  # noqa: T201
-            f"smriti-mem hook: nothing was injected: {type(error).__name__}: {' '.join(str(error).split())}",
-            file=sys.stderr,
-        )
+        complaint = " ".join(str(error).split())
+        print(f"smriti-mem hook: {type(error).__name__}: {complaint}", file=sys.stderr)  # noqa: T201
     return 0
 
 
@@ -81,7 +79,7 @@ def _answer(received: bytes, environ: Mapping[str, str]) -> None:
         raise
     if injection is not None:
         _print(injection.context)
-        ledger.append_injected(home, prompt.session_id, injection.lanes)
+        _note(home, prompt, injection)
 
 
 def read_prompt(received: bytes) -> Prompt:
@@ -148,3 +146,10 @@ def _print(context: str) -> None:
     left = json.dumps({"hookSpecificOutput": {"hookEventName": EVENT, "additionalContext": context}}).encode() + b"\n"
     while left:
         left = left[os.write(1, left) :]
+
+
+def _note(home: str, prompt: Prompt, injection: Injection) -> None:
+    try:
+        ledger.append_injected(home, prompt.session_id, injection.lanes)
+    except OSError as error:
+        raise MemorySystemError(f"what was printed could not be noted in the ledger: {error}") from error

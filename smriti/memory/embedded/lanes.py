@@ -5,7 +5,7 @@
 | kw | memories of the realm that share a telling word with the query, by BM25 |
 | sem | memories of the realm whose vector is near the query's (cosine at least 0.1), by cosine |
 | ctx | the ten best by BM25, with statements of one fact side by side and the newest of them first |
-| corr | memories of type correction at least a quarter as good by BM25 as the realm's best, by BM25, at most three |
+| corr | corrections that share at least half as many telling words as the memory that shares most, at most two |
 | hyb | kw and sem fused by reciprocal rank; of those two, an ablated one is not asked and takes no part |
 | xr | memories of other realms that share two telling words with the query (one, if it has one), by BM25, at most two |
 
@@ -45,8 +45,7 @@ _SEM_FLOOR = 0.1
 _CTX_COUNT = 10
 _ONE_FACT_COSINE = 0.45
 _ONE_FACT_FLOOR = 0.4
-_CORR_FLOOR = 0.25
-_CORR_COUNT = 3
+_CORR_COUNT = 2
 _XR_COUNT = 2
 
 
@@ -77,7 +76,7 @@ class Match(NamedTuple):
 def recall(question: Question) -> list[Recalled]:
     """Ask every lane that is not ablated and return the best of their fusion, best first."""
     with question.memories.snapshot():
-        answers = {lane: question.ask(lane) for lane in LANES if lane not in question.ablated}
+        answers = {lane: question.ask(lane) for lane in LANES}
         scores = dict(fuse(answers)[: question.k])
         memories = question.memories.recorded(list(scores))
     return [Recalled(memory, scores[memory.seq], _lanes_with(memory.seq, answers)) for memory in memories]
@@ -153,13 +152,13 @@ class Question:
 def bm25(query_words: Sequence[str], matching: Sequence[Matching], extent: Extent) -> list[Match]:
     """Rank memories by BM25 (Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019), equal ones oldest first.
 
-    k1 = 1.2, b = 0.75; inverse document frequency log(1 + (N - n + 0.5) / (n + 0.5)), which is never negative.
-    `matching` are all memories of a collection that hold a query word, so n is counted on them; `extent` is the whole
-    collection's.
+    k1 = 1.2, b = 0.75. The inverse document frequency is log(1 + N / n), since the usual one, made for large
+    collections, takes a word that both of two memories hold for nearly worthless. `matching` are all memories of a
+    collection that hold a query word, so n is counted on them; `extent` is the whole collection's.
     """
     counted = [(memory, Counter(memory.words)) for memory in matching]
     holding = Counter(word for _, counts in counted for word in query_words if word in counts)
-    rarity = {word: log(1 + (extent.memories - n + 0.5) / (n + 0.5)) for word, n in holding.items()}
+    rarity = {word: log(1 + extent.memories / n) for word, n in holding.items()}
     matches = []
     for memory, counts in counted:
         shared = [word for word in rarity if word in counts]
@@ -198,8 +197,9 @@ def _ctx(question: Question) -> list[Ranked]:
 
 
 def _corr(question: Question) -> list[Ranked]:
-    related = [match for match in question.matches if match.score >= _CORR_FLOOR * question.matches[0].score]
-    return _ranked([match for match in related if match.type == "correction"][:_CORR_COUNT])
+    most = max((match.shared for match in question.matches), default=0)
+    corrections = [match for match in question.matches if match.type == "correction" and match.shared >= most / 2]
+    return _ranked(corrections[:_CORR_COUNT])
 
 
 def _hyb(question: Question) -> list[Ranked]:

@@ -39,7 +39,7 @@ class EmbeddedMemory:
 
     def open(self, workspace: Path, replica: Path | None = None) -> EmbeddedStore:
         """Open the store in `workspace`/embedded, as a private copy of the store in `replica` if that is given."""
-        home = workspace / "embedded"
+        home = workspace.absolute() / "embedded"
         if replica is not None:
             _copy(replica, home)
         return EmbeddedStore(home)

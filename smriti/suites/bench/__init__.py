@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from smriti.errors import MemorySystemError
@@ -61,28 +63,44 @@ class BenchSuite:
                 lease.reusable = trial.fault is None or trial.fault.status not in _STORE_FAULTS
         except MemorySystemError as error:
             trial.end("memory_error", "prepare", f"the memory system could not be opened or closed: {error}")
+        except OSError as error:
+            trial.end("infra_error", "prepare", f"no place for the memory system's store: {error}")
         finally:
-            _remove(root)
+            _tear_down(trial, root)
         return trial.evidence()
 
     def open_once(self) -> None:
-        """Open the memory system and put it back, so that one that cannot be opened is found before anything runs."""
-        with self._memory_stores.borrow():
-            pass
+        """Open the memory system and put it back; MemorySystemError before anything runs if it cannot be opened."""
+        try:
+            with self._memory_stores.borrow():
+                pass
+        except MemorySystemError as error:
+            name = self.manifest.config.memory
+            raise MemorySystemError(f"memory system {name!r} cannot be opened, and nothing was run: {error}") from error
 
     def close(self) -> None:
         """Close every store."""
-        self._memory_stores.close()
-        self._file_stores.close()
+        with contextlib.closing(self._memory_stores), contextlib.closing(self._file_stores):
+            pass
+
+
+def _tear_down(trial: Trial, root: Path) -> None:
+    try:
+        _remove(root)
+    except OSError as error:
+        trial.end("infra_error", "teardown", f"something of the trial is left on the disk: {error}")
 
 
 def _remove(root: Path) -> None:
     """Remove a trial's directories, also where the agent took permissions away."""
-
-    def allow_and_retry(remove: Callable[[str], object], path: str, _error: object) -> None:
-        Path(path).parent.chmod(0o700)
-        Path(path).chmod(0o700)
-        remove(path)
-
-    if root.exists():
-        shutil.rmtree(root, onerror=allow_and_retry)
+    if not root.exists():
+        return
+    try:
+        shutil.rmtree(root)
+    except PermissionError:
+        for folder, names, _ in os.walk(root):
+            for name in names:
+                path = Path(folder, name)
+                if not path.is_symlink():  # what a link names is not the trial's
+                    path.chmod(0o700)
+        shutil.rmtree(root)

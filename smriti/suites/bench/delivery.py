@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from smriti.errors import MemorySystemError
-from smriti.protocols import Agent, Cage, HookRunner, Store
+from smriti.protocols import Agent, Cage, HookRunner
 from smriti.suites.bench.placebo import placebo_notes
 from smriti.types import OWN_REALM, Attachment, Condition, File, FileTree, TaskFolder
 
@@ -24,18 +24,17 @@ class Delivery:
 
 
 def deliver(
-    store: Store,
-    realm: str,
-    session_id: str,
+    attachment: Attachment,
+    *,
     condition: Condition,
     task: TaskFolder,
     agent: Agent,
     cage: Cage,
     run_hook: HookRunner,
+    session_id: str,
     seed: str,
 ) -> Delivery:
-    """Attach the memory for one trial and lay its files; MemorySystemError when the agent cannot take it."""
-    attachment = store.attach(realm, condition)
+    """Fit what a store attached to what the agent takes, and lay its files; MemorySystemError where it takes it not."""
     if condition.kind in {"handed", "placebo"}:
         attachment = dataclasses.replace(attachment, prefix=_in_prompt(condition, task, seed))
     channel = _channel(attachment)
@@ -92,5 +91,6 @@ def _refuse_unless_taken(agent: Agent, attachment: Attachment) -> None:
 
 
 def _append(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(text.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,15 +20,10 @@ def resolve_conditions(given: str | None, memory: MemorySystem) -> tuple[str, ..
     """
     if given is None:
         return ("off", "on", "ablate:all") if memory.lanes else ("off", "on")
-    conditions = [Condition.parse(text.strip()) for text in given.split(",")]
+    conditions = [_condition(text.strip(), memory) for text in given.split(",")]
     for condition in conditions:
         if conditions.count(condition) > 1:
             raise UsageError(f"--conditions names {condition} twice; each is run --trials times anyway")
-        if condition.kind == "ablate" and condition.lane != "all" and condition.lane not in memory.lanes:
-            has = f"its lanes are {', '.join(memory.lanes)}" if memory.lanes else "it has no lanes"
-            raise UsageError(f"--conditions names {condition}, which memory system {memory.name!r} cannot run: {has}")
-        if condition.lane == "all" and not memory.lanes:
-            raise UsageError(f"--conditions names ablate:all, but memory system {memory.name!r} has no lanes to ablate")
     return tuple(str(condition) for condition in conditions)
 
 
@@ -79,6 +75,28 @@ def bench_manifest(
         planned=len(tasks) * len(config.conditions) * config.trials,
         started=now.isoformat(timespec="seconds"),
     )
+
+
+def _condition(text: str, memory: MemorySystem) -> Condition:
+    """Read one condition that `memory` can run; UsageError with the nearest one that it can."""
+    try:
+        condition = Condition.parse(text)
+    except UsageError as error:
+        raise UsageError(f"--conditions: {error}{_did_you_mean(text, memory)}") from None
+    if condition.kind == "ablate" and not memory.lanes:
+        raise UsageError(f"--conditions names {condition}, but memory system {memory.name!r} has no lanes to ablate")
+    if condition.kind == "ablate" and condition.lane not in {"all", *memory.lanes}:
+        raise UsageError(
+            f"--conditions names {condition}, which memory system {memory.name!r} cannot run: "
+            f"its lanes are {', '.join(memory.lanes)}{_did_you_mean(text, memory)}"
+        )
+    return condition
+
+
+def _did_you_mean(text: str, memory: MemorySystem) -> str:
+    lanes = [f"ablate:{lane}" for lane in ("all", *memory.lanes)] if memory.lanes else []
+    close = difflib.get_close_matches(text, ["off", "on", "handed", "placebo", "file", *lanes], n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _evidence_class(agent: Agent, code: CodeIdentity, selection: dict[str, object]) -> EvidenceClass:

@@ -1,4 +1,4 @@
-"""Stores for trials that run side by side: each trial has one to itself, so that no search can see another trial's memories."""
+"""Stores for trials that run side by side: each has one to itself, so that no search sees another's memories."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from smriti.errors import MemorySystemError
 from smriti.protocols import MemorySystem, Store
 
 
@@ -21,7 +22,7 @@ class Lease:
 
 
 class StorePool:
-    """Opens as many stores of one system as are in use at once. A store is lent again after its trial forgot all it planted."""
+    """Opens as many stores of one system as are in use at once, and lends one again once its trial forgot all."""
 
     def __init__(self, system: MemorySystem, workspace: Path) -> None:
         self._system = system
@@ -40,7 +41,8 @@ class StorePool:
         try:
             yield lease
         except BaseException:
-            lease.store.close()
+            with contextlib.suppress(MemorySystemError):  # what is raised already is the cause
+                lease.store.close()
             raise
         if lease.reusable:
             with self._lock:
@@ -49,11 +51,12 @@ class StorePool:
             lease.store.close()
 
     def close(self) -> None:
-        """Close every store that is not on loan."""
+        """Close every store that is not on loan; MemorySystemError if one did not close, after all were asked to."""
         with self._lock:
             free, self._free = self._free, []
-        for store in free:
-            store.close()
+        with contextlib.ExitStack() as closing:
+            for store in free:
+                closing.callback(store.close)
 
     def _open(self, number: int) -> Store:
         workspace = self._workspace / str(number)

@@ -55,9 +55,12 @@ class Trial:
     setting: Setting
     task: TaskFolder
     case: TrialCase
+    cage: Cage | None = None
     planted: list[Planted] = field(default_factory=list)
     injected_ids: tuple[str, ...] | None = None
     delivery: Delivery | None = None
+    attached_ms: int = 0
+    """Since the epoch: from here on memory could reach the agent."""
     run: AgentRun | None = None
     check_exit_status: int | None = None
     transcript_sha256: str | None = None
@@ -78,12 +81,12 @@ class Trial:
         A fault ends it, but what the agent did is kept and what was planted is forgotten all the same.
         """
         started = time.monotonic()
-        cage = make_cage(root / "agent", command_path(self.task.task.requires))
-        self._do("prepare", lambda: self.setting.fixtures.materialize(self.task, cage.workdir))
+        self._do("prepare", lambda: self._prepare(root / "agent"))
         self._do("plant", lambda: self._plant(store))
-        self._do("attach", lambda: self._attach(store, cage))
-        self._do("agent", lambda: self._run_agent(store, cage))
-        self._do("grade", lambda: self._grade(cage, root / "grade", keep), after_fault=True)
+        self._do("attach", lambda: self._attach(store))
+        self._do("agent", lambda: self._run_agent(store))
+        if self.run is not None:
+            self._do("grade", lambda: self._grade(root / "grade", keep), after_fault=True)
         self._do("forget", lambda: self._forget(store), after_fault=True)
         self.seconds["total"] = time.monotonic() - started
 
@@ -140,13 +143,17 @@ class Trial:
         if phase in PhaseSeconds.model_fields:
             self.seconds[phase] = time.monotonic() - started
 
+    def _prepare(self, root: Path) -> None:
+        self.cage = make_cage(root, command_path(self.task.task.requires))
+        self.setting.fixtures.materialize(self.task, self.cage.workdir)
+
     def _plant(self, store: Store) -> None:
-        """Plant the task's memories in their order; those of an adjacent project go to a realm of their own beside the trial's."""
+        """Plant the task's memories in their order; those of an adjacent project go to a realm beside the trial's."""
         if self.condition.kind not in _PLANTING_KINDS:
             return
         for realm, memories in _by_realm_in_order(self.task.task.planted_memories):
-            trial_realm_ = self.realm if realm == OWN_REALM else f"{self.realm}-{realm.removeprefix('project:')}"
-            ids = store.remember(memories, trial_realm_)
+            planting_realm = self.realm if realm == OWN_REALM else f"{self.realm}-{realm.removeprefix('project:')}"
+            ids = store.remember(memories, planting_realm)
             self.planted += [
                 Planted(id=id_, source_id=memory.source_id, role=memory.role)
                 for id_, memory in zip(ids, memories, strict=False)
@@ -154,21 +161,28 @@ class Trial:
             if len(ids) != len(memories) or len({planted.id for planted in self.planted}) != len(self.planted):
                 raise MemorySystemError(f"{len(memories)} memories were planted, and {len(set(ids))} new ids came back")
 
-    def _attach(self, store: Store, cage: Cage) -> None:
-        setting = self.setting
-        seed = f"{setting.manifest.seed}/{self.case.id}"
+    def _attach(self, store: Store) -> None:
+        assert self.cage is not None
+        self.attached_ms = _epoch_ms()
         self.delivery = deliver(
-            store, self.realm, self.session_id, self.condition, self.task, setting.agent, cage, setting.run_hook, seed
+            store.attach(self.realm, self.condition),
+            condition=self.condition,
+            task=self.task,
+            agent=self.setting.agent,
+            cage=self.cage,
+            run_hook=self.setting.run_hook,
+            session_id=self.session_id,
+            seed=f"{self.setting.manifest.seed}/{self.case.id}",
         )
 
-    def _run_agent(self, store: Store, cage: Cage) -> None:
+    def _run_agent(self, store: Store) -> None:
+        assert self.cage is not None
         assert self.delivery is not None
         config = self.setting.manifest.config
-        began_ms = _epoch_ms()
         self.run = self.setting.agent.run(
             AgentJob(
                 prompt=self.task.task.prompt,
-                cage=cage,
+                cage=self.cage,
                 attachment=self.delivery.attachment,
                 session_id=self.session_id,
                 timeout_s=config.timeout_s,
@@ -183,21 +197,23 @@ class Trial:
         if config.max_tokens is not None and used is not None and used > config.max_tokens:
             self.end("token_limit", "agent", f"{used} tokens used, {config.max_tokens} allowed")
         try:
-            injected = store.injected(self._agent_session_id(), (began_ms, _epoch_ms()))
+            injected = store.injected(self._agent_session_id(), (self.attached_ms, _epoch_ms()))
         except MemorySystemError as error:
             self.end("memory_error", "confirm", str(error))
         else:
             self.injected_ids = None if injected is None else tuple(injected)
 
-    def _grade(self, cage: Cage, root: Path, keep: Keep) -> None:
+    def _grade(self, root: Path, keep: Keep) -> None:
         """Keep the transcript and the diff of whatever was done; check it if nothing has gone wrong so far."""
-        if self.run is None or self.delivery is None:
-            return
+        assert self.cage is not None
+        assert self.delivery is not None
+        assert self.run is not None
         self.transcript_sha256 = keep("transcripts", self.run.transcript)
         worked: FileTree = {}
         irregular: list[str] = []
-        if cage.workdir.is_dir():
-            worked, irregular = read_tree(cage.workdir, MAX_DELIVERABLE_BYTES)
+        workdir = self.cage.workdir
+        if workdir.is_dir() and not workdir.is_symlink():  # else the agent put something else in its place
+            worked, irregular = read_tree(workdir, MAX_DELIVERABLE_BYTES)
             worked = without_laid_files(worked, self.delivery.attachment, self.task.fixture)
         self.diff_sha256 = keep("diffs", unified_diff(self.task.fixture, worked))
         deliverables = select_deliverables(self.task, worked, irregular)
@@ -222,7 +238,10 @@ class Trial:
             store.forget([planted.id for planted in self.planted])
 
     def _agent_session_id(self) -> str:
-        return (self.run.session_id if self.run else None) or self.session_id
+        """Return the session that memory was delivered to: the agent's own, unless the harness ran the hooks for it."""
+        if self.run is None or self.delivery is None or self.delivery.channel == "prompt":
+            return self.session_id
+        return self.run.session_id or self.session_id
 
     def _echoed_ids(self) -> tuple[str, ...]:
         said = " ".join(self.run.said.split()) if self.run else ""
