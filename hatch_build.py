@@ -22,7 +22,8 @@ class CommitHook(BuildHookInterface[Any]):
         commit = None if version == "editable" else self._git("rev-parse", "HEAD")
         if commit is None:
             return
-        status = self._git("status", "--porcelain", "--", "smriti", "tasks", "eval", "pyproject.toml", "hatch_build.py")
+        packed = ("smriti", "tasks", "eval", "datasets.lock", "pyproject.toml", "hatch_build.py")
+        status = self._git("status", "--porcelain", "--", *packed)
         self._written = Path(tempfile.mkdtemp(prefix="smriti-build-")) / "_commit.json"
         self._written.write_text(json.dumps({"commit": commit, "dirty": bool(status)}) + "\n")
         build_data["force_include"][str(self._written)] = "smriti/_commit.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +252,83 @@ def _flattened(folder: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Fi
             yield prefix + name, entry
         else:
             yield from _flattened(entry, f"{prefix}{name}/")
+
+
+# Rows of data sets
+
+
+words = st.text('abc é{}[]"\\\n', min_size=1, max_size=12).map(lambda text: f"w{text}")
+
+
+@st.composite
+def longmemeval_rows(draw: st.DrawFn, max_rows: int = 3) -> list[dict[str, Any]]:
+    """Well-formed LongMemEval rows, in the names of the file, with sessions that are empty, marked or listed twice."""
+    return [_longmemeval_row(draw, number) for number in range(draw(st.integers(1, max_rows)))]
+
+
+def _longmemeval_row(draw: st.DrawFn, number: int) -> dict[str, Any]:
+    turns = st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant"]), "content": words | st.just("")},
+        optional={"has_answer": st.booleans()},
+    )
+    sessions = draw(st.dictionaries(words, st.lists(turns, max_size=3), min_size=1, max_size=4))
+    listed = [*sessions, *draw(st.lists(st.sampled_from(sorted(sessions)), max_size=1))]
+    answerable = draw(st.booleans())
+    return {
+        "question_id": f"{draw(words)}{number}{'' if answerable else '_abs'}",
+        "question_type": draw(st.sampled_from(["multi-session", "temporal-reasoning"])),
+        "question": draw(words),
+        "answer": draw(words | st.integers(0, 9)),
+        "question_date": "2023/05/30 (Tue) 23:40",
+        "haystack_dates": [f"2023/05/{draw(st.integers(10, 31))} (Sat) 02:21" for _ in listed],
+        "haystack_session_ids": listed,
+        "haystack_sessions": [[dict(turn) for turn in sessions[session_id]] for session_id in listed],
+        "answer_session_ids": draw(
+            st.lists(st.sampled_from(sorted(sessions)), min_size=int(answerable), max_size=3, unique=True)
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Rows of which one is malformed in one field."""
+
+    rows: list[Any]
+    number: int
+    field: str
+
+
+@st.composite
+def broken_longmemeval_rows(draw: st.DrawFn) -> Broken:
+    """Well-formed rows, but that one field of one row is missing, of another type, or at odds with the others."""
+    rows: list[dict[str, Any]] = draw(longmemeval_rows())
+    number = draw(st.integers(0, len(rows) - 1))
+    row = rows[number]
+    field = draw(st.sampled_from(sorted(row)))
+    match draw(st.sampled_from(["missing", "type", "inner", "length", "gold", "other turns", "id", "empty"])):
+        case "missing":
+            del row[field]
+        case "inner" if row["haystack_sessions"][0]:
+            field = "haystack_sessions"
+            turn = draw(st.sampled_from(row["haystack_sessions"][0]))
+            turn[draw(st.sampled_from(["role", "content"]))] = draw(st.none() | st.integers() | st.lists(st.text()))
+        case "length":
+            field = "haystack_session_ids"
+            draw(st.sampled_from([row["haystack_dates"], row["haystack_sessions"]])).pop()
+        case "gold":
+            field = "answer_session_ids"
+            row[field] = [*row[field], "no such session"]
+        case "other turns":
+            field = "haystack_session_ids"
+            row[field].append(row[field][0])
+            row["haystack_dates"].append(row["haystack_dates"][0])
+            row["haystack_sessions"].append([*row["haystack_sessions"][0], {"role": "user", "content": "more"}])
+        case "id" if number > 0:
+            field = "question_id"
+            row[field] = rows[0][field]
+        case "empty":
+            field = draw(st.sampled_from(["question_id", "question_type", "question", "question_date"]))
+            row[field] = draw(st.sampled_from(["", " \n"]))
+        case _:
+            row[field] = draw(st.none() | st.booleans() | st.floats(0, 1) | st.dictionaries(st.text(), st.text()))
+    return Broken(rows, number, field)

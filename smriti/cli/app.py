@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from smriti import __version__
-from smriti.cli import adapters, bench, receipts, tasks
+from smriti.cli import adapters, bench, data, receipts, tasks
 from smriti.cli.bench import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
@@ -45,6 +45,7 @@ app.command("verify")(receipts.verify)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(adapters.memory_app, name="memory")
 app.add_typer(adapters.agents_app, name="agents")
+app.add_typer(data.app, name="data")
 
 
 @app.callback(invoke_without_command=True)
