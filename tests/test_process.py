@@ -172,6 +172,14 @@ def test_a_command_that_never_reads_its_input_meets_its_limit(sh: Callable[..., 
     assert sh("sleep 600", stdin=b"x" * 1_000_000, timeout_s=0.1).timed_out
 
 
+def test_a_command_that_reads_a_part_of_its_input_and_stops_meets_its_limit(
+    sh: Callable[..., Completed], tmp_path: Path, time_is_up_with: Callable[[Path], None]
+) -> None:
+    time_is_up_with(tmp_path / "read")
+    done = sh("dd bs=5000 count=1 of=/dev/null 2>/dev/null; touch read; sleep 600", stdin=b"x" * 1_000_000)
+    assert done.timed_out
+
+
 # Output
 
 

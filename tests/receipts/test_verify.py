@@ -205,7 +205,7 @@ def test_a_manifest_that_contradicts_itself_is_refused(tmp_path: Path, what: str
 def test_a_plan_that_no_run_has_is_refused_and_not_laid_out(tmp_path: Path) -> None:
     made = a_manifest()
     huge = made.config.model_copy(update={"trials": 10**15})
-    write(tmp_path, made.model_copy(update={"config": huge, "planned": 6 * 10**15}), rows=0)
+    ReceiptWriter.create(tmp_path, made.model_copy(update={"config": huge, "planned": 6 * 10**15})).close()
     assert "no run has so many" in refusals(verify(tmp_path))
     assert trials.MOST_TRIALS < 10**15
 

@@ -249,6 +249,12 @@ def test_an_overlay_can_be_laid_and_holds_the_upper_tree_whole(lower: FileTree, 
         assert read_tree(directory)[0] == both
 
 
+def test_an_overlay_puts_folders_over_files_and_files_over_folders() -> None:
+    lower = tree({"a": "file", "b/c": "below", "b/d/e": "below", "kept": "k", "shared": "old", "bb": "kept"})
+    upper = tree({"a/x/y": "new", "b": "new", "shared": "new"})
+    assert overlay(lower, upper) == {**upper, **tree({"kept": "k", "bb": "kept"})}
+
+
 # Selecting
 
 
@@ -260,7 +266,7 @@ def test_an_overlay_can_be_laid_and_holds_the_upper_tree_whole(lower: FileTree, 
         ("a/*", ["a/b", "a/.b"], ["a", "a/b/c", "b/a/c"]),
         ("a/*/c", ["a/b/c"], ["a/c", "a/b/b/c"]),
         ("*", ["a", "a b", "a\nb"], ["a/b"]),
-        ("**", ["a", "a/b", "a/b/c", ".x/y"], []),
+        ("**", ["a", "a/b", "a/b/c", ".x/y", "a\nb/c"], []),
         ("a/**", ["a/b", "a/b/c", "a/.b/c"], ["a", "ab/c", "b/a/c"]),
         ("**/a", ["a", "b/a", "b/c/a"], ["ba", "b/ba", "a/b"]),
         ("a/**/c", ["a/c", "a/b/c", "a/b/b/c"], ["ac", "a/bc", "a/c/d"]),

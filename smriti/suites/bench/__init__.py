@@ -60,7 +60,8 @@ class BenchSuite:
         try:
             with stores.borrow() as lease:
                 trial.attempt(lease.store, root, keep)
-                lease.reusable = trial.fault is None or trial.fault.status not in _STORE_FAULTS
+                unsure = trial.fault is not None and trial.fault.status in _STORE_FAULTS
+                lease.reusable = trial.forgotten and not unsure
         except MemorySystemError as error:
             trial.end("memory_error", "prepare", f"the memory system could not be opened or closed: {error}")
         except OSError as error:

@@ -68,6 +68,8 @@ class Trial:
     check_output_sha256: str | None = None
     left_out: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    forgotten: bool = False
+    """The store has confirmed that nothing that was planted is left, whatever else went wrong."""
     fault: Fault | None = None
 
     def __post_init__(self) -> None:
@@ -236,6 +238,7 @@ class Trial:
     def _forget(self, store: Store) -> None:
         if self.planted:
             store.forget([planted.id for planted in self.planted])
+        self.forgotten = True
 
     def _agent_session_id(self) -> str:
         """Return the session that memory was delivered to: the agent's own, unless the harness ran the hooks for it."""

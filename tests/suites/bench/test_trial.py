@@ -227,6 +227,14 @@ def test_a_store_that_does_not_forget_is_a_fault_and_is_not_lent_again(tmp_path:
     assert len(system.opened) == 2
 
 
+def test_a_store_that_does_not_forget_is_not_lent_again_though_something_else_failed_first(tmp_path: Path) -> None:
+    system = SystemAround(ForgetsNothing)
+    agent = command_agent(tmp_path, CRASH)
+    ran = run_bench(tmp_path, [tiny_task()], agent=agent, memory=system, conditions=("on",), trials=2)
+    assert_ended(ran, "agent_error", "agent", "out of ideas")
+    assert len(system.opened) == 2
+
+
 def test_the_first_fault_is_the_one_that_is_told(tmp_path: Path) -> None:
     class ForgetsAndTellsNothing(ForgetsNothing, CannotTell): ...
 
