@@ -26,11 +26,13 @@ from smriti.types import (
 INJECTION_FLOOR = 0.95
 """Below this injection_confirmation_rate nothing is said about the memory: it did not reach the agent."""
 
+FEW_TASKS = 10
+
 Delta = Callable[[Sequence[TrialRecord], Sequence[TrialRecord], str], Estimate]
 
 
 def planned_cases(manifest: Manifest) -> list[TrialCase]:
-    """Lay out the whole matrix: task by task, trial by trial, the conditions of each in an order drawn from the seed."""
+    """Lay out the whole matrix: by task, then by trial, the conditions of each in an order drawn from the seed."""
     cells: list[tuple[str, str, int]] = []
     for task in manifest.tasks:
         for trial in range(1, manifest.config.trials + 1):
@@ -244,6 +246,11 @@ def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str
     unknown = sum(1 for r in records if r.status != "skipped" and r.usage.total is None)
     if unknown:
         flags.append(f"tokens: unknown in {unknown} trials; they earn no cost credit and are left out of token figures")
+    selected, of = manifest.selection.get("selected"), manifest.selection.get("of")
+    if selected != of:
+        flags.append(f"selection: {selected} of the corpus's {of} tasks; these figures are not the corpus's")
+    if len(manifest.tasks) < FEW_TASKS:
+        flags.append(f"few tasks: {len(manifest.tasks)}; an interval over tasks means little below {FEW_TASKS}")
     if manifest.config.trials == 1:
         flags.append("one trial: a single trial of each task is a coin flip; take 3 or more")
     return flags

@@ -33,7 +33,7 @@ Status = Literal[
     "memory_error",
     "infra_error",
 ]
-"""How a trial ended: `passed` and `failed` are the check's verdicts, `skipped` was not attempted, the rest are faults."""
+"""How a trial ended: `passed` and `failed` are the check's verdicts, `skipped` was not tried, the rest are faults."""
 
 VERDICTS: frozenset[Status] = frozenset({"passed", "failed"})
 AGENT_FAULTS: frozenset[Status] = frozenset({"agent_timeout", "agent_error", "token_limit"})

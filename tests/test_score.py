@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smriti.score import (
+    FEW_TASKS,
     INJECTION_FLOOR,
     bench_flags,
     bench_scores,
@@ -307,6 +308,8 @@ def test_the_effects_have_the_sign_that_their_name_says() -> None:
 
 # Flags
 
+ENOUGH_TASKS = [*TASKS, *(f"more-{number}" for number in range(FEW_TASKS - len(TASKS)))]
+
 
 def flags(
     records: Sequence[TrialRecord],
@@ -316,7 +319,7 @@ def flags(
     evidence_class: EvidenceClass = "measured",
 ) -> list[str]:
     """The flags of a run, by name and in order."""
-    plan = manifest(TASKS, list(conditions), trials, evidence_class=evidence_class)
+    plan = manifest(ENOUGH_TASKS, list(conditions), trials, evidence_class=evidence_class)
     return [flag.partition(":")[0] for flag in bench_flags(plan, records, bench_scores(plan, records))]
 
 
@@ -362,7 +365,7 @@ def test_distrust_begins_where_fewer_than_95_in_100_injections_are_confirmed() -
 
 def test_distrust_is_said_where_no_injection_can_be_confirmed() -> None:
     records = [record("a", "on", confirmed=None, contaminated=None), record("a", "off", confirmed=False, order=1)]
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
     assert flag.startswith("distrust: whether memory reached the agent under on cannot be confirmed")
 
@@ -408,7 +411,7 @@ def test_memory_that_reaches_the_agent_with_every_lane_ablated_is_flagged_whatev
 
 @pytest.mark.parametrize("status", sorted(set(STATUSES) - VERDICTS - {"skipped"}))
 def test_a_trial_without_a_verdict_is_flagged_with_its_status(status: Status) -> None:
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     records = arms(off={"status": status})
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
     assert flag.startswith("faults: 1 of 40 trials have no verdict")
@@ -416,7 +419,7 @@ def test_a_trial_without_a_verdict_is_flagged_with_its_status(status: Status) ->
 
 
 def test_skipped_tasks_are_named_and_are_no_faults() -> None:
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     skipped = [record("b", condition, status="skipped", tokens=None, order=3) for condition in ("off", "on")]
     records = [*arms(), *skipped]
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
@@ -430,6 +433,19 @@ def test_unknown_tokens_are_counted() -> None:
 
 def test_a_single_trial_is_called_a_coin_flip() -> None:
     assert flags(arms(), trials=1) == ["one trial"]
+
+
+def test_a_selection_of_tasks_is_said_with_its_size() -> None:
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured", selection={"selected": 10, "of": 27})
+    (flag,) = bench_flags(plan, arms(), bench_scores(plan, arms()))
+    assert flag.startswith("selection: 10 of the corpus's 27 tasks")
+
+
+def test_fewer_than_ten_tasks_are_said_to_be_few() -> None:
+    assert FEW_TASKS == 10
+    plan = manifest(ENOUGH_TASKS[:-1], ["off", "on"], 3, evidence_class="measured")
+    (flag,) = bench_flags(plan, arms(), bench_scores(plan, arms()))
+    assert flag.startswith("few tasks: 9;")
 
 
 # Whether it stands
@@ -452,7 +468,9 @@ def test_a_run_that_did_not_measure_what_it_set_out_to_does_not_stand(name: str)
     assert not stands(summary(["rehearsal", name]))
 
 
-@pytest.mark.parametrize("name", ["rehearsal", "development", "skipped", "tokens", "one trial"])
+@pytest.mark.parametrize(
+    "name", ["rehearsal", "development", "selection", "few tasks", "skipped", "tokens", "one trial"]
+)
 def test_a_run_stands_with_what_only_narrows_it(name: str) -> None:
     assert stands(summary([name]))
 

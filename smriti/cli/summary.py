@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -96,14 +97,15 @@ def _effects(scores: Iterable[Score]) -> Table:
 
 
 def _families(manifest: Manifest, scores: Iterable[Score]) -> Table:
-    table = Table(title="sr by family", title_justify="left", title_style="")
-    table.add_column("family")
-    for condition in manifest.config.conditions:
-        table.add_column(condition, justify="right")
+    families = sorted({task.family for task in manifest.tasks})
+    counts = Counter(task.family for task in manifest.tasks)
+    table = Table(title="sr by family (number of tasks)", title_justify="left", title_style="")
+    table.add_column("condition")
+    for family in families:
+        table.add_column(f"{family} ({counts[family]})", justify="right")
     rates = {(score.group, score.condition): score for score in scores if score.metric == "sr"}
-    for family in sorted({task.family for task in manifest.tasks}):
-        cells = [rates[family, condition] for condition in manifest.config.conditions]
-        table.add_row(family, *(f"{_number(cell)} (n {cell.n})" for cell in cells))
+    for condition in manifest.config.conditions:
+        table.add_row(condition, *(_number(rates[family, condition]) for family in families))
     return table
 
 

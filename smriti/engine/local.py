@@ -24,7 +24,7 @@ class LocalEngine:
         self._jobs = jobs
 
     def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
-        """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further case."""
+        """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further one."""
         rest = iter(cases)
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="trial") as pool:
             running: set[Future[R]] = set()

@@ -76,7 +76,7 @@ def mui(on: Sequence[TrialRecord], off: Sequence[TrialRecord], seed: str) -> Cre
 
 
 def mhi(on: Sequence[TrialRecord], off: Sequence[TrialRecord], seed: str) -> Credits:
-    """Memory harm, the mirror of `mui`: confirmed on-trials that failed where off passed, or used ≥ 1.5 × its tokens."""
+    """Memory harm, the mirror of `mui`: confirmed on-trials that failed where off passed, or at ≥ 1.5 × its tokens."""
     return _credits(on, off, seed, _harm)
 
 

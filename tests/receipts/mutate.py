@@ -25,7 +25,9 @@ def mutants(document: Any) -> Iterator[Mutant]:
     for path, value in _places(document):
         where = ".".join("[]" if isinstance(step, int) else step for step in path)
         for change, other in _others(value):
-            yield Mutant(where, change, _with(document, path, lambda parent, key, other=other: _put(parent, key, other)))
+            yield Mutant(
+                where, change, _with(document, path, lambda parent, key, other=other: _put(parent, key, other))
+            )
         if path:
             yield Mutant(where, "drop", _with(document, path, lambda parent, key: parent.pop(key)))
         if path and isinstance(path[-1], int):

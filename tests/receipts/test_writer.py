@@ -383,7 +383,12 @@ def test_evidence_without_its_score_line_is_dropped_with_what_only_it_names(tmp_
 
 def test_what_a_crash_left_half_written_is_not_sealed_in(tmp_path: Path) -> None:
     write(tmp_path, rows=2)
-    for left in (".summary.json.partial", ".manifest.json.partial", "transcripts/.0.gz.partial", "checks/.1.gz.partial"):
+    for left in (
+        ".summary.json.partial",
+        ".manifest.json.partial",
+        "transcripts/.0.gz.partial",
+        "checks/.1.gz.partial",
+    ):
         (tmp_path / left).write_bytes(b"half")
     with (tmp_path / SEAMS).open("wb") as seams:
         seams.write(b'{"resumed":"2026-')
