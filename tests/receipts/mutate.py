@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 
@@ -25,14 +26,11 @@ def mutants(document: Any) -> Iterator[Mutant]:
     for path, value in _places(document):
         where = ".".join("[]" if isinstance(step, int) else step for step in path)
         for change, other in _others(value):
-            yield Mutant(
-                where, change, _with(document, path, lambda parent, key, other=other: _put(parent, key, other))
-            )
+            yield Mutant(where, change, _with(document, path, partial(_put, other)))
         if path:
-            yield Mutant(where, "drop", _with(document, path, lambda parent, key: parent.pop(key)))
+            yield Mutant(where, "drop", _with(document, path, _drop))
         if path and isinstance(path[-1], int):
-            repeat = _with(document, path, lambda parent, key: parent.insert(key, copy.deepcopy(parent[key])))
-            yield Mutant(where, "repeat", repeat)
+            yield Mutant(where, "repeat", _with(document, path, _repeat))
             if path[-1] > 0:
                 yield Mutant(where, "swap", _with(document, path, _swap))
 
@@ -109,21 +107,28 @@ def _another_text(text: str) -> str:
         return text + "x"
 
 
-def _with(document: Any, path: tuple[str | int, ...], change: Callable[[Any, Any], object]) -> Any:
-    if not path:
-        holder = [copy.deepcopy(document)]
-        change(holder, 0)
-        return holder[0]
-    copied = copy.deepcopy(document)
-    parent = copied
-    for step in path[:-1]:
+def _with(document: Any, path: tuple[str | int, ...], change: Callable[[Any, Any], None]) -> Any:
+    """Change a copy of the document at `path`; what lies beside the path is shared with the original."""
+    holder = [document]
+    parent: Any = holder
+    *before, last = (0, *path)
+    for step in before:
+        parent[step] = copy.copy(parent[step])
         parent = parent[step]
-    change(parent, path[-1])
-    return copied
+    change(parent, last)
+    return holder[0]
 
 
-def _put(parent: Any, key: Any, value: Any) -> None:
-    parent[key] = value
+def _put(other: Any, parent: Any, key: Any) -> None:
+    parent[key] = other
+
+
+def _drop(parent: Any, key: Any) -> None:
+    del parent[key]
+
+
+def _repeat(parent: list[Any], index: int) -> None:
+    parent.insert(index, parent[index])
 
 
 def _swap(parent: list[Any], index: int) -> None:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from smriti import process
 from smriti.errors import MemorySystemError
 from smriti.protocols import Agent, HookRunner, Keep, MemorySystem
 from smriti.sandbox.fixture import Fixtures
@@ -38,7 +39,7 @@ class BenchSuite:
     ) -> None:
         self.manifest = manifest
         self._tasks = {folder.task.id: folder for folder in tasks}
-        self._missing = {folder.task.id: missing_commands(folder.task.requires) for folder in tasks}
+        self._missing = {folder.task.id: _missing_here(folder) for folder in tasks}
         self._trials = scratch / "trials"
         self._setting = Setting(manifest, agent, run_hook, Fixtures(scratch / "fixtures"))
         self._memory_stores = StorePool(memory, scratch / "stores" / "memory")
@@ -85,6 +86,11 @@ class BenchSuite:
             pass
 
 
+def _missing_here(folder: TaskFolder) -> list[str]:
+    """Name the commands that the task needs and this machine lacks; git is one where it has a history."""
+    return missing_commands([*folder.task.requires, *(["git"] if folder.history is not None else [])])
+
+
 def _tear_down(trial: Trial, root: Path) -> None:
     try:
         _remove(root)
@@ -98,6 +104,10 @@ def _remove(root: Path) -> None:
         return
     try:
         shutil.rmtree(root)
+    except RecursionError:  # Python 3.11 and 3.12 go down a tree by calling themselves
+        process.run(["rm", "-rf", str(root)], cwd=root.parent, env={"PATH": os.defpath}, timeout_s=60)
+        if root.exists():
+            raise OSError(f"{root.name} is nested too deep to be removed") from None
     except PermissionError:
         for folder, names, _ in os.walk(root):
             for name in names:

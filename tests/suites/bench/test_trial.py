@@ -18,6 +18,7 @@ import pytest
 from smriti import registry
 from smriti.errors import MemorySystemError
 from smriti.protocols import AgentJob, Store
+from smriti.suites import bench
 from smriti.types import AgentRun, Attachment, Condition, Phase, Status, SystemIdentity, Usage
 from tests.benches import (
     DYING_CHECK,
@@ -450,6 +451,21 @@ def test_a_locked_folder_is_removed_and_what_its_links_name_is_not_touched(tmp_p
     assert outside.stat().st_mode & 0o777 == 0o755
 
 
+def test_folders_nested_beyond_any_recursion_are_removed_too(tmp_path: Path) -> None:
+    def dig(job: AgentJob) -> None:
+        here = os.open(job.cage.workdir, os.O_RDONLY)
+        for _ in range(1500):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)
+
+    ran = run_bench(tmp_path, [tiny_task()], agent=Acting(dig), conditions=("on",))
+    assert ran.record().status == "failed"
+    assert list((ran.scratch / "trials").iterdir()) == []
+
+
 # The check and the machine go wrong
 
 
@@ -476,6 +492,18 @@ def test_what_a_check_prints_is_kept(tmp_path: Path) -> None:
     check = "import sys; print('one seen'); print('two seen', file=sys.stderr)"
     ran = run_bench(tmp_path, [tiny_task(check=check)], agent=Acting(answering), conditions=("on",))
     assert ran.kept("checks", ran.trial().check_output_sha256) == "one seen\ntwo seen\n"
+
+
+def test_a_task_with_a_history_is_skipped_where_there_is_no_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "missing_commands", lambda commands: [name for name in commands if name == "git"])
+    tasks = [tiny_task(), replace(tiny_task("beta"), history=b"")]
+    ran = run_bench(tmp_path, tasks, agent=Acting(answering), conditions=("on",))
+    assert (ran.record().status, ran.record(task="beta").status) == ("passed", "skipped")
+    fault = ran.record(task="beta").fault
+    assert fault is not None
+    assert fault.message == "not on this machine: git"
 
 
 def test_a_task_whose_command_is_missing_is_skipped_and_counted_and_never_passed(tmp_path: Path) -> None:
