@@ -13,7 +13,7 @@ from smriti.receipts import trials
 from smriti.receipts.verify import Verdict, verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, stated
 from smriti.score import planned_cases
-from smriti.types import CodeIdentity, Fault, Planted
+from smriti.types import CodeIdentity, Fault, Planted, Seam
 from tests.receipts.build import a_manifest, evidence_of, write, write_resumed
 from tests.strategies import usage
 
@@ -80,6 +80,42 @@ def test_a_receipt_that_was_resumed_and_interrupted_again_is_both(tmp_path: Path
     ReceiptWriter.resume(tmp_path, a_manifest()).close()
     verdict = verify(tmp_path)
     assert (verdict.state, verdict.resumed) == ("interrupted", 1)
+
+
+@pytest.mark.parametrize(
+    "after", [(3, 13), (5, 3), (3, 5, 4)], ids=["more rows than there are", "fewer than before", "later fewer"]
+)
+def test_seams_that_do_not_fit_the_run_are_refused(tmp_path: Path, after: tuple[int, ...]) -> None:
+    write(tmp_path, rows=12)
+    seams = [Seam(resumed="2026-01-01T00:00:00+00:00", after_rows=rows).model_dump_json() for rows in after]
+    (tmp_path / SEAMS).write_text("".join(f"{seam}\n" for seam in seams))
+    assert f"resumed: line {len(after)}: after {after[-1]} rows" in refusals(verify(tmp_path))
+
+
+def test_a_seam_of_no_time_or_in_another_form_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, rows=12)
+    for seam in ('{"resumed":"once","after_rows":3}', '{"resumed": "2026-01-01T00:00:00+00:00", "after_rows": 3}'):
+        (tmp_path / SEAMS).write_text(seam + "\n")
+        assert "resumed: line 1: " in refusals(verify(tmp_path))
+
+
+STATED: dict[str, tuple[str, str, str]] = {
+    "coverage": ('"completed": 6', '"completed": 7', "coverage does not follow"),
+    "a figure": ('"value": 0.5', '"value": 0.75', "0.75 stated, 0.5 recomputed"),
+    "the sign of nothing": ('"low": 0.0', '"low": -0.0', "not in the form"),
+    "a flag": ("rehearsal: the agent", "rehearsal: some agent", "flags do not follow"),
+    "the class": ('"evidence_class": "rehearsal"', '"evidence_class": "measured"', "class 'measured'"),
+    "a figure said twice": ('"value": 0.5', '"value": 0.75,\n      "value": 0.5', "not in the form"),
+}
+
+
+@pytest.mark.parametrize("what", STATED)
+def test_a_summary_that_does_not_follow_is_refused_with_what_is_wrong_in_it_named(tmp_path: Path, what: str) -> None:
+    before, after, named = STATED[what]
+    content = (write(tmp_path) / SUMMARY).read_text()
+    assert before in content
+    (tmp_path / SUMMARY).write_text(content.replace(before, after, 1))
+    assert named in refusals(verify(tmp_path))
 
 
 @pytest.mark.parametrize("kind", ["rehearsal", "development", "measured"])

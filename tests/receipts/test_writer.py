@@ -165,6 +165,7 @@ def test_the_same_content_is_stored_once_in_each_kind_and_in_the_same_bytes_ever
     other.close()
     stored = [path / f"diffs/{first}.gz" for path in (receipt.directory, other.directory)]
     assert stored[0].read_bytes() == stored[1].read_bytes()
+    assert stored[0].read_bytes()[4:8] == bytes(4), "gzip has a place for the time"
 
 
 def test_a_secret_never_touches_the_disk_and_the_digest_is_of_what_is_stored(receipt: ReceiptWriter) -> None:
