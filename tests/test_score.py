@@ -89,6 +89,7 @@ def attempt(**fields: Any) -> TrialEvidence:
     stated: dict[str, Any] = {
         "case": "a/on/t1",
         "run_id": "run",
+        "manifest_sha256": "2" * 64,
         "task_id": "a",
         "task_sha256": "1" * 64,
         "family": "misleading",
@@ -160,6 +161,20 @@ def test_confirmed_is_one_planted_memory_and_contaminated_one_that_was_not(
 ) -> None:
     scored = score_trial(attempt(injected_ids=injected), "")
     assert (scored.injected_confirmed, scored.contaminated) == (confirmed, contaminated)
+
+
+def test_a_ledger_that_claims_what_nothing_could_have_carried_confirms_nothing() -> None:
+    scored = score_trial(attempt(delivery="none", injected_ids=("m1",)), "0" * 64)
+    assert scored.injected_confirmed is False
+
+
+@pytest.mark.parametrize("injected", [None, ()])
+def test_whatever_is_delivered_under_off_contaminates_it_and_no_ledger_is_asked(
+    injected: tuple[str, ...] | None,
+) -> None:
+    off = attempt(condition="off", planted=(), injected_ids=injected, delivery="prefix")
+    assert score_trial(off, "0" * 64).contaminated is True
+    assert score_trial(off.model_copy(update={"delivery": "none"}), "0" * 64).contaminated in (None, False)
 
 
 def test_an_unplanted_trial_confirms_nothing() -> None:
@@ -367,7 +382,21 @@ def test_distrust_is_said_where_no_injection_can_be_confirmed() -> None:
     records = [record("a", "on", confirmed=None, contaminated=None), record("a", "off", confirmed=False, order=1)]
     plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
-    assert flag.startswith("distrust: whether memory reached the agent under on cannot be confirmed")
+    assert flag.startswith(
+        "distrust: memory is confirmed to have reached the agent in 0 of 1 on-trials (1 cannot be told"
+    )
+
+
+def test_trials_that_cannot_tell_count_against_the_confirmation() -> None:
+    """Nineteen silent ledgers beside one confirmed trial would make a rate of 1 over n = 1."""
+    silent = [record("a", "on", trial, confirmed=None, contaminated=None, order=trial) for trial in range(2, 21)]
+    records = [record("a", "on", 1), *silent, record("a", "off", confirmed=False, order=30)]
+    assert flags(records) == ["distrust"]
+
+
+def test_lanes_ablated_without_the_control_that_shows_that_ablation_works_are_flagged() -> None:
+    assert flags(arms(), ["off", "on", "ablate:kw"]) == ["ablation unchecked"]
+    assert flags(arms(), ["off", "on", "ablate:kw", "ablate:all"]) == []
 
 
 def test_without_an_on_arm_there_is_nothing_to_distrust() -> None:
@@ -400,7 +429,7 @@ def test_a_gap_between_off_and_ablate_all_is_flagged_where_chance_does_not_expla
         return flags(records, conditions)
 
     assert gap([]) == []
-    assert gap(["a1"]) == [], "one of twelve may be chance"
+    assert gap(["a1"]) == ["gap"], "one of twelve may be chance: it is said, and the run stands"
     assert gap([f"{task}{trial}" for task in TASKS for trial in (1, 2)]) == ["ablation"]
 
 
@@ -469,7 +498,18 @@ def test_a_run_that_did_not_measure_what_it_set_out_to_does_not_stand(name: str)
 
 
 @pytest.mark.parametrize(
-    "name", ["rehearsal", "development", "selection", "few tasks", "skipped", "tokens", "one trial"]
+    "name",
+    [
+        "rehearsal",
+        "development",
+        "gap",
+        "ablation unchecked",
+        "selection",
+        "few tasks",
+        "skipped",
+        "tokens",
+        "one trial",
+    ],
 )
 def test_a_run_stands_with_what_only_narrows_it(name: str) -> None:
     assert stands(summary([name]))

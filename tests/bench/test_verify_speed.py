@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smriti.receipts.verify import verify
-from smriti.receipts.writer import ReceiptWriter
+from smriti.receipts.writer import ReceiptWriter, manifest_digest
 from smriti.score import planned_cases
 from smriti.types import Status
 from tests.strategies import evidence, manifest
@@ -23,6 +23,7 @@ ENDINGS: tuple[Status, ...] = ("passed", "passed", "passed", "failed", "failed",
 def test_100_000_score_rows_are_verified_within_10_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processor time of one core: 50 tasks × off, on, ablate:all and file × 500 trials, every figure recomputed."""
     made = manifest([f"task-{number:02}" for number in range(50)], ["off", "on", "ablate:all", "file"], 500)
+    digest = manifest_digest(made)
     chance = random.Random(0)
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", lambda _: None)
@@ -39,6 +40,7 @@ def test_100_000_score_rows_are_verified_within_10_s(tmp_path: Path, monkeypatch
                 tokens=chance.choice([None, chance.randrange(100_000)]),
                 transcript_sha256=transcript,
                 diff_sha256=diff,
+                manifest_sha256=digest,
             )
             receipt.append(row.model_copy(update={"check_output_sha256": row.check_output_sha256 and output}))
         receipt.seal()

@@ -95,12 +95,20 @@ def test_one_job_takes_the_cases_in_their_order() -> None:
     assert started == list(range(50))
 
 
-@pytest.mark.parametrize("jobs", [2, 5])
-def test_no_case_starts_before_all_but_the_last_few_ahead_of_it(jobs: int) -> None:
-    started: list[int] = []
-    list(LocalEngine(jobs).map(started.append, range(200)))
-    assert sorted(started) == list(range(200))
-    assert all(abs(place - case) < jobs for place, case in enumerate(started))
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_cases_are_taken_in_their_order_and_each_is_run_once(jobs: int) -> None:
+    taken: list[int] = []
+    ran: list[int] = []
+
+    def cases() -> Iterator[int]:
+        for case in range(200):
+            taken.append(case)
+            yield case
+
+    list(LocalEngine(jobs).map(ran.append, cases()))
+    assert taken == list(range(200))
+    assert sorted(ran) == taken
+    assert jobs > 1 or ran == taken
 
 
 def test_a_result_comes_as_soon_as_it_is_there() -> None:

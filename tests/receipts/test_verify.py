@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,34 @@ NOT_MEASURED: dict[str, Any] = {
     "a count of other tasks": {"selection": {"selected": 4, "of": 4}},
     "no count": {"selection": {}},
 }
+
+
+def test_a_scripted_agent_makes_a_rehearsal_whatever_the_class_says(tmp_path: Path) -> None:
+    called_measured = a_manifest(evidence_class="measured", scripted=True)
+    assert "its agent is scripted" in refusals(verify(write(tmp_path / "measured", called_measured)))
+    called_rehearsal = a_manifest(scripted=False)
+    assert "not said to be scripted" in refusals(verify(write(tmp_path / "rehearsal", called_rehearsal)))
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "link to a folder"])
+def test_what_is_neither_a_file_nor_a_folder_of_a_receipt_is_refused(tmp_path: Path, kind: str) -> None:
+    receipt = write(tmp_path / "receipt")
+    stray = receipt / "stray"
+    if kind == "pipe":
+        os.mkfifo(stray)
+    elif kind == "folder":
+        stray.mkdir()
+    else:
+        stray.symlink_to(tmp_path if "folder" in kind else tmp_path / "nowhere")
+    assert "stray: a link, a special file or a folder" in refusals(verify(receipt))
+
+
+def test_a_seal_from_before_the_start_is_refused(tmp_path: Path) -> None:
+    receipt = write(tmp_path / "receipt")
+    seal = json.loads((receipt / SUMMARY).read_bytes())
+    text = (receipt / SUMMARY).read_text().replace(seal["finished"], "1999-01-01T00:00:00+00:00")
+    (receipt / SUMMARY).write_text(text)
+    assert "is no time after" in refusals(verify(receipt))
 
 
 @pytest.mark.parametrize("why", NOT_MEASURED)
