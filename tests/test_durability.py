@@ -48,6 +48,7 @@ class Running:
                 env=env,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
+                preexec_fn=hears_every_signal,  # noqa: PLW1509  # the tests start no thread
             )
 
     @property
@@ -63,6 +64,12 @@ class Running:
     @property
     def stderr(self) -> str:
         return self.stderr_file.read_text()
+
+
+def hears_every_signal() -> None:
+    """Undo what whoever started the tests may have had ignored, as nohup does."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def whole_lines(path: Path) -> list[bytes]:
@@ -171,7 +178,7 @@ def held_open(path: Path) -> Iterator[Callable[[], bool]]:
         os.close(reader)
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_an_interrupt_ends_every_agent_and_leaves_a_receipt_that_the_printed_command_finishes(
     tmp_path: Path, kind: signal.Signals
 ) -> None:
@@ -201,6 +208,52 @@ def test_an_interrupt_ends_every_agent_and_leaves_a_receipt_that_the_printed_com
     assert resumed.end() in {0, 1}, resumed.stderr
     verdict = verify(receipt)
     assert (verdict.state, verdict.resumed) == ("verified", 1)
+
+
+SLOW_TO_CLOSE = """
+import pathlib, time
+from smriti.memory.off import OffMemory, OffStore
+
+root = pathlib.Path({root!r})
+
+class Slow(OffMemory):
+    def open(self, workspace, replica=None):
+        return Store()
+
+class Store(OffStore):
+    def close(self):
+        if (root / "wait").exists():
+            (root / "closing").touch()
+            while (root / "wait").exists():
+                time.sleep(0.01)
+"""
+
+
+def test_impatience_while_it_cleans_up_changes_neither_the_exit_status_nor_the_receipt(tmp_path: Path) -> None:
+    """The second and the third Ctrl-C come while the memory system is closed, each after the last was heard."""
+    (tmp_path / "sleeper.toml").write_text(AGENT.format(root=shlex.quote(str(tmp_path))))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/slow.py").write_text(SLOW_TO_CLOSE.format(root=str(tmp_path)))
+    receipt = tmp_path / "receipt"
+    with held_open(tmp_path / "alive"):
+        run = Running(
+            tmp_path / "run",
+            *("bench", "--trials", "3", "--task", "page-size-superseded", "--memory", "slow:Slow", "--jobs", "1"),
+            *("--agent", f"command:{tmp_path}/sleeper.toml", "--out", receipt),
+        )
+        assert eventually(lambda: list(tmp_path.glob("hanging-*")) or run.ended)
+        (tmp_path / "wait").touch()
+        run.process.send_signal(signal.SIGINT)
+        assert eventually((tmp_path / "closing").exists)
+        for count in (1, 2):
+            run.process.send_signal(signal.SIGINT)
+            assert eventually(lambda count=count: run.stderr.count("still cleaning up") == count)  # type: ignore[misc]
+        (tmp_path / "wait").unlink()
+        assert run.end() == 3, run.stderr
+    assert "Traceback" not in run.stderr
+    assert f"Go on with: smriti bench --resume {receipt}\n" in run.stderr
+    assert not list((tmp_path / "run/tmp").iterdir()), "its scratch directories are gone"
+    assert verify(receipt).state == "interrupted"
 
 
 # A disk that takes no more

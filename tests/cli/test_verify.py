@@ -45,17 +45,26 @@ def test_a_tampered_receipt_is_refused_and_what_is_wrong_is_named(smriti: Smriti
     assert f"REFUSED (rehearsal)  {tampered}\n" in ended.out
 
 
-def test_what_is_no_receipt_is_refused(smriti: Smriti) -> None:
-    ended = smriti("verify", "nowhere")
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_what_is_no_receipt_is_refused(smriti: Smriti, what: str) -> None:
+    Path("folder").mkdir()
+    Path("file").write_text("")
+    ended = smriti("verify", what)
     assert ended.status == 1
-    assert "nowhere is not a receipt" in ended.out
-    assert "REFUSED  nowhere\n" in ended.out
+    assert f"{what} is not a receipt" in ended.out
+    assert f"REFUSED  {what}\n" in ended.out
+
+
+def test_what_is_not_there_is_unusable_input(smriti: Smriti, good: Path) -> None:
+    smriti("verify", "nowhere").assert_refused("nowhere is not there, expected a receipt folder")
+    smriti("verify", good, "nowhere").assert_refused("nowhere is not there", "nothing was verified")
 
 
 def test_one_bad_receipt_among_good_ones_is_exit_status_1(smriti: Smriti, good: Path, tampered: Path) -> None:
-    ended = smriti("verify", good, tampered, "nowhere")
+    Path("empty").mkdir()
+    ended = smriti("verify", good, tampered, "empty")
     assert ended.status == 1
-    for verdict in ("VERIFIED", "REFUSED (rehearsal)", "REFUSED  nowhere"):
+    for verdict in ("VERIFIED", "REFUSED (rehearsal)", "REFUSED  empty"):
         assert verdict in ended.out
 
 

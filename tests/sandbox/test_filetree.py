@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from smriti.sandbox import filetree
-from smriti.sandbox.filetree import changed_paths, digest, lay, matches, overlay, read_tree, unified_diff
+from smriti.sandbox.filetree import changed_paths, digest, lay, matches, overlay, read_tree, unified_diff, unlock
 from smriti.types import File, FileTree
 from tests.strategies import file_trees, tree
 
@@ -434,3 +435,31 @@ def test_git_makes_the_one_tree_of_the_other_by_the_diff(one: FileTree, other: F
         done = subprocess.run(command, input=diff, cwd=directory, env=env, capture_output=True, check=False)
         assert (done.returncode, done.stderr.decode()) == (0, "")
         assert read_tree(directory)[0] == after
+
+
+# Rights that were taken away
+
+
+def test_rights_are_given_back_and_no_link_is_followed(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    lay(tree({"a/b": "x", "a/deep/c": File(b"y", executable=True)}), root / "repo")
+    outside.mkdir(mode=0o500)
+    (root / "repo" / "link").symlink_to(outside)
+    for path in ("repo/a/b", "repo/a/deep", "repo/a", "repo", "."):
+        (root / path).chmod(0)
+    unlock(root / "repo", root)
+    assert [stat.S_IMODE((root / path).stat().st_mode) for path in (".", "repo", "repo/a", "repo/a/b")] == [
+        0o700,
+        0o700,
+        0o700,
+        0o400,
+    ]
+    assert read_tree(root / "repo")[0] == tree({"a/b": "x", "a/deep/c": File(b"y", executable=True)})
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o500
+    unlock(root / "repo" / "link")
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o500
+
+
+def test_what_is_not_there_cannot_be_unlocked_and_that_is_no_error(tmp_path: Path) -> None:
+    unlock(tmp_path / "gone" / "repo", tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from smriti import process
 from smriti.sandbox.none import PlainCage, command_path, make_cage, missing_commands
 from tests.processes import PATH
 
@@ -37,6 +38,7 @@ def test_nothing_of_the_users_environment_gets_in(cage: PlainCage, monkeypatch: 
     monkeypatch.setenv("PYTHONPATH", "/leaked")
     monkeypatch.setenv("HOME", "/leaked")
     found = dict(line.split("=", 1) for line in cage.run(["env"], timeout_s=LONG_S).stdout.decode().splitlines())
+    assert found.pop(process.MARK)
     assert found == cage.env
     assert set(found) == {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"} | {
         f"XDG_{name}" for name in ("CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "RUNTIME_DIR")
