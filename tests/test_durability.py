@@ -192,7 +192,7 @@ def test_an_interrupt_ends_every_agent_and_leaves_a_receipt_that_the_printed_com
             *("--agent", f"command:{tmp_path}/sleeper.toml", "--out", receipt),
         )
         assert eventually(lambda: len(list(tmp_path.glob("hanging-*"))) == 2 or run.ended)
-        assert eventually(lambda: len(whole_lines(receipt / SCORES)) == 2 or run.ended)
+        assert eventually(lambda: len(announced(run)) == 2 or run.ended)
         assert run.end(kind) == 3, run.stderr
         assert not still()
         assert not any(alive(int(file.name.partition("-")[2])) for file in tmp_path.glob("hanging-*"))
@@ -242,6 +242,7 @@ def test_impatience_while_it_cleans_up_changes_neither_the_exit_status_nor_the_r
             *("--agent", f"command:{tmp_path}/sleeper.toml", "--out", receipt),
         )
         assert eventually(lambda: list(tmp_path.glob("hanging-*")) or run.ended)
+        assert eventually(lambda: len(announced(run)) == 2 or run.ended)
         (tmp_path / "wait").touch()
         run.process.send_signal(signal.SIGINT)
         assert eventually((tmp_path / "closing").exists)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import itertools
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smriti import process
-from smriti.engine import local
 from smriti.engine.local import LocalEngine
 from smriti.types import Completed
 from tests.processes import PATH, eventually
@@ -228,20 +225,18 @@ def test_what_the_caller_raises_between_results_ends_the_rest(sleepers: Sleepers
     sleepers.assert_ended(1)
 
 
-def test_an_interrupt_while_it_waits_ends_the_commands_and_starts_no_further_case(
-    sleepers: Sleepers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = concurrent.futures.wait
-    calls = itertools.count()
+def test_an_interrupt_while_it_waits_ends_the_commands_and_starts_no_further_case(sleepers: Sleepers) -> None:
+    """A real SIGINT, sent to the thread that waits for results once two commands are asleep."""
+    waiting = threading.get_ident()
 
-    def interrupted_once(*arguments: Any, **options: Any) -> Any:
-        if next(calls) == 0:
-            sleepers.wait_for("a", "b")
-            raise KeyboardInterrupt
-        return real(*arguments, **options)
+    def interrupt() -> None:
+        sleepers.wait_for("a", "b")
+        signal.pthread_kill(waiting, signal.SIGINT)
 
-    monkeypatch.setattr(local, "wait", interrupted_once)
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
     with pytest.raises(KeyboardInterrupt):
         list(LocalEngine(2).map(sleepers.sleep, ["a", "b", "c"]))
+    interrupter.join()
     sleepers.assert_ended(2)
     assert not (sleepers.root / "c").exists()
