@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CommitHook(BuildHookInterface[Any]):
-    """Puts `smriti/_commit.json` into the wheel; leaves it out where git cannot say."""
+    """Puts `smriti/_commit.json` into wheel and source distribution; a wheel made from the latter finds it there."""
 
     _written: Path | None = None
 

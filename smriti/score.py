@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 from smriti.metrics import outcome, tokens
-from smriti.metrics.pairing import Estimate
+from smriti.metrics.pairing import Estimate, Trial
 from smriti.types import (
     VERDICTS,
     Coverage,
@@ -20,17 +19,18 @@ from smriti.types import (
     TrialCase,
     TrialEvidence,
     TrialRecord,
-    Usage,
 )
 
 INJECTION_FLOOR = 0.95
 """Below this injection_confirmation_rate nothing is said about the memory: it did not reach the agent."""
 
-Delta = Callable[[Sequence[TrialRecord], Sequence[TrialRecord], str], Estimate]
+FEW_TASKS = 10
+
+Delta = Callable[[Sequence[Trial], Sequence[Trial], str], Estimate]
 
 
 def planned_cases(manifest: Manifest) -> list[TrialCase]:
-    """Lay out the whole matrix: task by task, trial by trial, the conditions of each in an order drawn from the seed."""
+    """Lay out the whole matrix: by task, then by trial, the conditions of each in an order drawn from the seed."""
     cells: list[tuple[str, str, int]] = []
     for task in manifest.tasks:
         for trial in range(1, manifest.config.trials + 1):
@@ -60,8 +60,8 @@ def score_trial(evidence: TrialEvidence, evidence_sha256: str) -> TrialRecord:
         usage=evidence.usage,
         planted_ids=planted_ids,
         injected_ids=injected,
-        injected_confirmed=None if injected is None else not set(injected).isdisjoint(planted_ids),
-        contaminated=None if injected is None else not set(injected) <= set(planted_ids),
+        injected_confirmed=None if injected is None else _confirmed(evidence, injected),
+        contaminated=_contaminated(evidence),
         echoed=bool(evidence.echoed_ids),
         seconds=evidence.seconds,
         transcript_sha256=evidence.transcript_sha256,
@@ -80,9 +80,9 @@ def coverage(records: Sequence[TrialRecord], planned: int) -> Coverage:
 
 def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
     """Compute every figure for all tasks, for each family and for each task; the order of records is irrelevant."""
-    ordered = sorted(_compact(records), key=lambda record: record.order)
+    ordered = sorted(map(_Figured.of, records), key=lambda record: record.order)
     scores: list[Score] = []
-    groups: dict[str, list[TrialRecord]] = {"all": ordered}
+    groups: dict[str, list[_Figured]] = {"all": ordered}
     for record in sorted(ordered, key=lambda record: record.family):
         groups.setdefault(record.family, []).append(record)
     for record in sorted(ordered, key=lambda record: record.task_id):
@@ -93,8 +93,8 @@ def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Sc
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """What figures are made of, side by side in memory: a hundred thousand records are read several times faster so."""
+class _Figured:
+    """A record as the metrics read it, tokens added up once: dozens of figures go over each record."""
 
     task_id: str
     family: str
@@ -103,17 +103,26 @@ class _Trial:
     order: int
     status: Status
     passed: bool | None
-    usage: Usage
+    tokens: int | None
     injected_confirmed: bool | None
     contaminated: bool | None
     echoed: bool
 
-
-def _compact(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    names = [field.name for field in fields(_Trial)]
-    read = attrgetter(*names)
-    # Metrics are written for records, and read nothing of them that is not here.
-    return cast("list[TrialRecord]", [_Trial(*read(record)) for record in records])
+    @classmethod
+    def of(cls, record: TrialRecord) -> Self:
+        return cls(
+            task_id=record.task_id,
+            family=record.family,
+            condition=record.condition,
+            trial=record.trial,
+            order=record.order,
+            status=record.status,
+            passed=record.passed,
+            tokens=record.tokens,
+            injected_confirmed=record.injected_confirmed,
+            contaminated=record.contaminated,
+            echoed=record.echoed,
+        )
 
 
 def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
@@ -124,33 +133,56 @@ def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequ
         flags.append("rehearsal: the agent is scripted; these figures measure the harness and not a memory system")
     if manifest.evidence_class == "development":
         flags.append("development: a selection, a limit or uncommitted code; these figures support no claim")
-    confirmed = figures.get(("injection_confirmation_rate", "on"))
-    if confirmed is not None and confirmed.value is None:
-        flags.append(
-            "distrust: whether memory reached the agent under on cannot be confirmed; on − off may measure nothing"
-        )
-    elif confirmed is not None and confirmed.value is not None and confirmed.value < INJECTION_FLOOR:
-        flags.append(
-            f"distrust: memory reached the agent in only {confirmed.value:.0%} of {confirmed.n} on-trials"
-            f" (at least {INJECTION_FLOOR:.0%} expected); on − off does not measure the memory system"
-        )
+    flags += _distrust(figures)
     for (metric, condition), score in figures.items():
         if metric == "contamination_rate" and score.value:
             flags.append(
                 f"contamination: {score.value:.1%} of {score.n} {condition} trials saw memory not planted for them"
             )
     gap = figures.get(("ablate_all_gap", "ablate:all"))
-    if gap is not None and gap.value and _excludes_zero(gap):
-        flags.append(f"ablation: ablate_all_gap is {gap.value:+.3f}, not 0: off and ablate:all should be the same arm")
+    if gap is not None and gap.value:
+        name, why = ("ablation", "not by chance") if _excludes_zero(gap) else ("gap", "which may be chance")
+        flags.append(f"{name}: ablate_all_gap is {gap.value:+.3f}, {why}: off and ablate:all should be the same arm")
     leaked = sum(1 for r in records if r.condition == "ablate:all" and r.injected_ids)
     if leaked:
         flags.append(f"ablation: with every lane ablated memory still reached the agent in {leaked} trials")
+    lanes = [c for c in manifest.config.conditions if c.startswith("ablate:") and c != "ablate:all"]
+    if lanes and "ablate:all" not in manifest.config.conditions:
+        flags.append("ablation unchecked: run ablate:all too, which shows that a lane that is switched off is off")
     flags += _count_flags(manifest, records)
     return tuple(flags)
 
 
+def _distrust(figures: Mapping[tuple[str, str], Score]) -> list[str]:
+    """Compare the on-trials in which memory is confirmed to have arrived with all that were attempted."""
+    rate, attempted = figures.get(("injection_confirmation_rate", "on")), figures.get(("sr", "on"))
+    if rate is None or attempted is None or attempted.n == 0:
+        return []
+    confirmed = round((rate.value or 0.0) * rate.n)
+    if confirmed >= INJECTION_FLOOR * attempted.n:
+        return []
+    untold = attempted.n - rate.n
+    reached = f"memory is confirmed to have reached the agent in {confirmed} of {attempted.n} on-trials"
+    expected = f"{untold} cannot be told; at least {INJECTION_FLOOR:.0%} expected"
+    return [f"distrust: {reached} ({expected}); on − off does not measure the memory system"]
+
+
 def _excludes_zero(score: Score) -> bool:
     return score.interval is None or not score.interval.low <= 0 <= score.interval.high
+
+
+def _confirmed(evidence: TrialEvidence, injected: Sequence[str]) -> bool:
+    """Believe the ledger only where something was attached that could have carried a planted memory."""
+    return evidence.delivery != "none" and not {planted.id for planted in evidence.planted}.isdisjoint(injected)
+
+
+def _contaminated(evidence: TrialEvidence) -> bool | None:
+    """Tell whether memory came that was not planted for this trial; under off any delivery is such, ledger or not."""
+    if evidence.condition == "off" and evidence.delivery != "none":
+        return True
+    if evidence.injected_ids is None:
+        return None
+    return not {planted.id for planted in evidence.planted}.issuperset(evidence.injected_ids)
 
 
 def _status(evidence: TrialEvidence) -> Status:
@@ -160,7 +192,7 @@ def _status(evidence: TrialEvidence) -> Status:
     return "passed" if evidence.check_exit_status == 0 else "failed"
 
 
-def _group_scores(manifest: Manifest, group: str, records: Sequence[TrialRecord]) -> list[Score]:
+def _group_scores(manifest: Manifest, group: str, records: Sequence[_Figured]) -> list[Score]:
     arms = _by_condition(manifest, records)
     scores: list[Score] = []
 
@@ -217,8 +249,8 @@ def _group_scores(manifest: Manifest, group: str, records: Sequence[TrialRecord]
     return scores
 
 
-def _by_condition(manifest: Manifest, records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:
-    arms: dict[str, list[TrialRecord]] = {condition: [] for condition in manifest.config.conditions}
+def _by_condition(manifest: Manifest, records: Sequence[_Figured]) -> dict[str, list[_Figured]]:
+    arms: dict[str, list[_Figured]] = {condition: [] for condition in manifest.config.conditions}
     for record in records:
         if record.condition in arms:
             arms[record.condition].append(record)
@@ -244,6 +276,11 @@ def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str
     unknown = sum(1 for r in records if r.status != "skipped" and r.usage.total is None)
     if unknown:
         flags.append(f"tokens: unknown in {unknown} trials; they earn no cost credit and are left out of token figures")
+    selected, of = manifest.selection.get("selected"), manifest.selection.get("of")
+    if selected != of:
+        flags.append(f"selection: {selected} of the corpus's {of} tasks; these figures are not the corpus's")
+    if len(manifest.tasks) < FEW_TASKS:
+        flags.append(f"few tasks: {len(manifest.tasks)}; an interval over tasks means little below {FEW_TASKS}")
     if manifest.config.trials == 1:
         flags.append("one trial: a single trial of each task is a coin flip; take 3 or more")
     return flags

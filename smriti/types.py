@@ -33,7 +33,7 @@ Status = Literal[
     "memory_error",
     "infra_error",
 ]
-"""How a trial ended: `passed` and `failed` are the check's verdicts, `skipped` was not attempted, the rest are faults."""
+"""How a trial ended: `passed` and `failed` are the check's verdicts, `skipped` was not tried, the rest are faults."""
 
 VERDICTS: frozenset[Status] = frozenset({"passed", "failed"})
 AGENT_FAULTS: frozenset[Status] = frozenset({"agent_timeout", "agent_error", "token_limit"})
@@ -167,13 +167,16 @@ class Attachment:
     session_id: str | None = None
 
 
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
+
+
 class Usage(Stored):
     """Tokens of one agent run, by kind; a kind that nobody counted is None, never 0."""
 
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
-    cache_read_tokens: int | None = Field(default=None, ge=0)
-    cache_write_tokens: int | None = Field(default=None, ge=0)
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    cache_read_tokens: Tokens | None = None
+    cache_write_tokens: Tokens | None = None
     source: Literal["wire", "agent", "estimated"] | None = None
 
     @property
@@ -277,6 +280,8 @@ class TrialEvidence(Stored):
 
     case: str
     run_id: str
+    manifest_sha256: str
+    """Of the receipt's manifest.json: a row belongs to that run as it was planned, and to no other plan."""
     task_id: str
     task_sha256: str
     family: Family
@@ -334,6 +339,11 @@ class TrialRecord(Stored):
     diff_sha256: str | None
     fault: Fault | None
     evidence_sha256: str
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens of the agent's run; None where somebody did not count."""
+        return self.usage.total
 
 
 # Scores and receipts
@@ -453,6 +463,13 @@ class Manifest(Stored):
     packages: dict[str, str]
     systems: tuple[SystemIdentity, ...]
     agents: tuple[SystemIdentity, ...]
+    scripted: bool
+    """The agent solves by script: whatever it is called, its receipt is a rehearsal."""
+    delivery: str
+    """How memory goes to the agent under on: hooks, prompt (the hooks' text before the prompt), files, prefix, none.
+
+    Native and prompt delivery are different experiments.
+    """
     artifacts: dict[str, str]
     """File name → sha256 of what was installed for the systems and agents under test."""
     engine: str

@@ -188,6 +188,8 @@ def run_bench(
         systems=(memory.identity(),),
         agents=(agent.identity(),),
         jobs=jobs,
+        scripted=agent.scripted,
+        delivery="hooks",
     ).model_copy(update={"tasks": tuple(map(_identity, tasks))})
     suite = BenchSuite(
         plan,

@@ -112,6 +112,7 @@ def evidence(
     stated: dict[str, Any] = {
         "case": case.id,
         "run_id": run_id,
+        "manifest_sha256": "0" * 64,
         "task_id": task,
         "task_sha256": "0" * 64,
         "family": "convention",
@@ -152,6 +153,8 @@ def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int 
         "packages": {},
         "systems": (SystemIdentity(name="embedded", version="1"),),
         "agents": (SystemIdentity(name="rehearsal", version="1"),),
+        "scripted": fields.get("evidence_class", "rehearsal") == "rehearsal",
+        "delivery": "hooks",
         "artifacts": {},
         "engine": "local",
         "datasets": {},

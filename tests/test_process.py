@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from tests.processes import PATH, alive, eventually, open_descriptors, pid_in
 
 LONG_S = 100.0
 """A limit that no test is meant to reach."""
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has orphans adopted")
 
 STUBBORN = (
     """sh -c 'trap "" TERM HUP INT; echo $$ >pid.partial; mv pid.partial pid; while :; do sleep 600; done' &"""
@@ -112,8 +115,15 @@ def test_the_environment_is_exactly_what_is_given(
     run: Callable[..., Completed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMRITI_CANARY", "leaked")
-    assert run("/usr/bin/env", env={"A": "b c", "EMPTY": ""}).stdout == b"A=b c\nEMPTY=\n"
-    assert run("/usr/bin/env", env={}).stdout == b""
+    assert _without_mark(run("/usr/bin/env", env={"A": "b c", "EMPTY": ""})) == ["A=b c", "EMPTY="]
+    assert _without_mark(run("/usr/bin/env", env={})) == []
+
+
+def test_the_mark_is_another_for_each_command_and_nobody_sets_it(run: Callable[..., Completed]) -> None:
+    first, second = (run("/usr/bin/env", env={process.MARK: "mine"}).stdout for _ in range(2))
+    assert first.startswith(f"{process.MARK}=".encode())
+    assert first != second
+    assert b"mine" not in first
 
 
 def test_a_command_is_looked_up_on_the_path_that_is_given(
@@ -170,6 +180,14 @@ def test_a_command_that_does_not_read_its_input_ends_as_it_likes(sh: Callable[..
 
 def test_a_command_that_never_reads_its_input_meets_its_limit(sh: Callable[..., Completed]) -> None:
     assert sh("sleep 600", stdin=b"x" * 1_000_000, timeout_s=0.1).timed_out
+
+
+def test_a_command_that_reads_a_part_of_its_input_and_stops_meets_its_limit(
+    sh: Callable[..., Completed], tmp_path: Path, time_is_up_with: Callable[[Path], None]
+) -> None:
+    time_is_up_with(tmp_path / "read")
+    done = sh("dd bs=5000 count=1 of=/dev/null 2>/dev/null; touch read; sleep 600", stdin=b"x" * 1_000_000)
+    assert done.timed_out
 
 
 # Output
@@ -237,24 +255,94 @@ def test_a_command_that_stops_itself_is_ended_too(
     assert eventually(lambda: not alive(pid_in(tmp_path / "pid")))
 
 
-def test_a_process_that_left_the_group_does_not_keep_the_caller_waiting(
-    run: Callable[..., Completed], tmp_path: Path
-) -> None:
-    """It is out of reach without a cage, but the command's end is still the command's end."""
-    leave = (
+def leaving(then: str) -> str:
+    """A program that leaves a process in a session of its own, which does `then` after it wrote its id."""
+    return (
         "import os, time\n"
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
         "    open('pid.partial', 'w').write(f'{os.getpid()}\\n')\n"
         "    os.rename('pid.partial', 'pid')\n"
+        f"    {then}\n"
         "    time.sleep(600)\n"
         "while not os.path.exists('pid'): time.sleep(0.01)\n"
         "print('done', flush=True)\n"
     )
-    done = run(sys.executable, "-I", "-S", "-c", leave)
-    os.kill(pid_in(tmp_path / "pid"), signal.SIGKILL)
+
+
+def test_a_process_that_left_the_group_does_not_keep_the_caller_waiting(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
+    """Where it is out of reach, too, the command's end is still the command's end."""
+    done = run(sys.executable, "-I", "-S", "-c", leaving("pass"))
     assert (done.exit_status, done.stdout) == (0, b"done\n")
     assert done.seconds < LONG_S
+    if sys.platform != "linux":
+        os.kill(pid_in(tmp_path / "pid"), signal.SIGKILL)
+
+
+@on_linux
+def test_a_process_that_left_the_group_is_ended_and_reaped(run: Callable[..., Completed], tmp_path: Path) -> None:
+    run(sys.executable, "-I", "-S", "-c", leaving("pass"))
+    assert not _exists(pid_in(tmp_path / "pid"))
+
+
+@on_linux
+def test_a_process_that_left_the_group_is_ended_after_a_timeout(
+    run: Callable[..., Completed], tmp_path: Path, time_is_up_with: Callable[[Path], None]
+) -> None:
+    time_is_up_with(tmp_path / "pid")
+    assert run(sys.executable, "-I", "-S", "-c", leaving("pass") + "time.sleep(600)").timed_out
+    assert not _exists(pid_in(tmp_path / "pid"))
+
+
+@on_linux
+def test_what_such_a_process_started_with_another_environment_is_ended_with_it(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
+    nested = '\'import os, time; os.setsid(); open("below", "w").write(f"{os.getpid()}\\\\n"); time.sleep(600)\''
+    start = f"os.spawnve(os.P_NOWAIT, {sys.executable!r}, ['python', '-I', '-S', '-c', {nested}], {{}})"
+    program = leaving(start).replace("os.path.exists('pid')", "(os.path.exists('below') and os.path.getsize('below'))")
+    run(sys.executable, "-I", "-S", "-c", program)
+    assert not _exists(pid_in(tmp_path / "pid"))
+    assert not _exists(pid_in(tmp_path / "below"))
+
+
+@on_linux
+def test_dead_members_of_the_group_are_reaped_too(sh: Callable[..., Completed]) -> None:
+    for _ in range(3):
+        sh("sleep 600 & sleep 600 & exit 0")
+    assert list(process._children()) == []
+
+
+@on_linux
+def test_no_child_of_this_process_that_is_not_the_commands_is_touched(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
+    """A memory system's server, say, and another thread's command with what it left in a session of its own."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as server, ThreadPoolExecutor(1) as pool:
+        other = leaving("pass") + "while not os.path.exists('over'): time.sleep(0.01)\n"
+        running = pool.submit(run, sys.executable, "-I", "-S", "-c", other)
+        left = pid_in(tmp_path / "pid")
+        run("true")
+        assert server.poll() is None
+        assert alive(left)
+        (tmp_path / "over").touch()
+        running.result()
+        assert not _exists(left)
+        assert server.poll() is None
+        server.kill()
+
+
+@on_linux
+def test_orphans_are_adopted_only_while_a_command_runs(sh: Callable[..., Completed], tmp_path: Path) -> None:
+    sh("true")
+    with pytest.raises(FileNotFoundError):
+        sh("true", cwd=tmp_path / "nowhere")
+    subprocess.run(["sh", "-c", "sleep 600 & echo $! >pid"], cwd=tmp_path, check=True)
+    orphan = pid_in(tmp_path / "pid")
+    assert orphan not in process._children()
+    os.kill(orphan, signal.SIGKILL)
 
 
 def test_an_interrupt_ends_the_command_and_comes_out(
@@ -313,3 +401,12 @@ def test_end_all_ends_what_is_running_and_nothing_else(sh: Callable[..., Complet
 
 def test_end_all_is_harmless_where_nothing_runs() -> None:
     process.end_all()
+
+
+def _without_mark(done: Completed) -> list[str]:
+    return [line for line in done.stdout.decode().splitlines() if not line.startswith(f"{process.MARK}=")]
+
+
+def _exists(pid: int) -> bool:
+    """Tell whether there is a process, even a dead one that nobody has reaped."""
+    return Path(f"/proc/{pid}").exists()

@@ -55,10 +55,18 @@ def test_the_readme_has_commands_to_try() -> None:
 
 
 def test_the_conditions_of_the_readme_can_be_parsed() -> None:
-    rows = re.findall(r"^\| ([a-z:&;, ]+) \| ", README, re.MULTILINE)
+    table = README.partition("| condition |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| ([a-z:&;, ]+) \| ", table, re.MULTILINE)
     named = [name.strip() for row in rows for name in row.replace("&lt;lane&gt;", "kw").split(",")]
-    conditions = [name for name in named if name not in {"condition", "---"}]
-    assert {Condition.parse(name).kind for name in conditions} == {"off", "on", "handed", "placebo", "file", "ablate"}
+    assert {Condition.parse(name).kind for name in named} == {"off", "on", "handed", "placebo", "file", "ablate"}
+
+
+def test_the_readme_shows_what_a_run_prints() -> None:
+    """The block holds a whole summary, and names the run that it is of."""
+    block = README.partition("<!-- summary -->")[2].partition("<!-- /summary -->")[0]
+    for line in ("REHEARSAL: ", "delta_sr (ΔSR)", "sr_lift", "mhi (MHI)", "injection_confirmation_rate", "VERIFIED"):
+        assert line in block
+    assert re.search(r"receipt receipts/bench/\d{8}t\d{6}-[0-9a-f]{6}", block)
 
 
 def test_files_that_the_readme_links_to_are_there() -> None:

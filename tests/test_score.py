@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smriti.score import (
+    FEW_TASKS,
     INJECTION_FLOOR,
     bench_flags,
     bench_scores,
@@ -88,6 +89,7 @@ def attempt(**fields: Any) -> TrialEvidence:
     stated: dict[str, Any] = {
         "case": "a/on/t1",
         "run_id": "run",
+        "manifest_sha256": "2" * 64,
         "task_id": "a",
         "task_sha256": "1" * 64,
         "family": "misleading",
@@ -159,6 +161,20 @@ def test_confirmed_is_one_planted_memory_and_contaminated_one_that_was_not(
 ) -> None:
     scored = score_trial(attempt(injected_ids=injected), "")
     assert (scored.injected_confirmed, scored.contaminated) == (confirmed, contaminated)
+
+
+def test_a_ledger_that_claims_what_nothing_could_have_carried_confirms_nothing() -> None:
+    scored = score_trial(attempt(delivery="none", injected_ids=("m1",)), "0" * 64)
+    assert scored.injected_confirmed is False
+
+
+@pytest.mark.parametrize("injected", [None, ()])
+def test_whatever_is_delivered_under_off_contaminates_it_and_no_ledger_is_asked(
+    injected: tuple[str, ...] | None,
+) -> None:
+    off = attempt(condition="off", planted=(), injected_ids=injected, delivery="prefix")
+    assert score_trial(off, "0" * 64).contaminated is True
+    assert score_trial(off.model_copy(update={"delivery": "none"}), "0" * 64).contaminated in (None, False)
 
 
 def test_an_unplanted_trial_confirms_nothing() -> None:
@@ -307,6 +323,8 @@ def test_the_effects_have_the_sign_that_their_name_says() -> None:
 
 # Flags
 
+ENOUGH_TASKS = [*TASKS, *(f"more-{number}" for number in range(FEW_TASKS - len(TASKS)))]
+
 
 def flags(
     records: Sequence[TrialRecord],
@@ -316,7 +334,7 @@ def flags(
     evidence_class: EvidenceClass = "measured",
 ) -> list[str]:
     """The flags of a run, by name and in order."""
-    plan = manifest(TASKS, list(conditions), trials, evidence_class=evidence_class)
+    plan = manifest(ENOUGH_TASKS, list(conditions), trials, evidence_class=evidence_class)
     return [flag.partition(":")[0] for flag in bench_flags(plan, records, bench_scores(plan, records))]
 
 
@@ -362,9 +380,23 @@ def test_distrust_begins_where_fewer_than_95_in_100_injections_are_confirmed() -
 
 def test_distrust_is_said_where_no_injection_can_be_confirmed() -> None:
     records = [record("a", "on", confirmed=None, contaminated=None), record("a", "off", confirmed=False, order=1)]
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
-    assert flag.startswith("distrust: whether memory reached the agent under on cannot be confirmed")
+    assert flag.startswith(
+        "distrust: memory is confirmed to have reached the agent in 0 of 1 on-trials (1 cannot be told"
+    )
+
+
+def test_trials_that_cannot_tell_count_against_the_confirmation() -> None:
+    """Nineteen silent ledgers beside one confirmed trial would make a rate of 1 over n = 1."""
+    silent = [record("a", "on", trial, confirmed=None, contaminated=None, order=trial) for trial in range(2, 21)]
+    records = [record("a", "on", 1), *silent, record("a", "off", confirmed=False, order=30)]
+    assert flags(records) == ["distrust"]
+
+
+def test_lanes_ablated_without_the_control_that_shows_that_ablation_works_are_flagged() -> None:
+    assert flags(arms(), ["off", "on", "ablate:kw"]) == ["ablation unchecked"]
+    assert flags(arms(), ["off", "on", "ablate:kw", "ablate:all"]) == []
 
 
 def test_without_an_on_arm_there_is_nothing_to_distrust() -> None:
@@ -397,7 +429,7 @@ def test_a_gap_between_off_and_ablate_all_is_flagged_where_chance_does_not_expla
         return flags(records, conditions)
 
     assert gap([]) == []
-    assert gap(["a1"]) == [], "one of twelve may be chance"
+    assert gap(["a1"]) == ["gap"], "one of twelve may be chance: it is said, and the run stands"
     assert gap([f"{task}{trial}" for task in TASKS for trial in (1, 2)]) == ["ablation"]
 
 
@@ -408,7 +440,7 @@ def test_memory_that_reaches_the_agent_with_every_lane_ablated_is_flagged_whatev
 
 @pytest.mark.parametrize("status", sorted(set(STATUSES) - VERDICTS - {"skipped"}))
 def test_a_trial_without_a_verdict_is_flagged_with_its_status(status: Status) -> None:
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     records = arms(off={"status": status})
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
     assert flag.startswith("faults: 1 of 40 trials have no verdict")
@@ -416,7 +448,7 @@ def test_a_trial_without_a_verdict_is_flagged_with_its_status(status: Status) ->
 
 
 def test_skipped_tasks_are_named_and_are_no_faults() -> None:
-    plan = manifest(TASKS, ["off", "on"], 3, evidence_class="measured")
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured")
     skipped = [record("b", condition, status="skipped", tokens=None, order=3) for condition in ("off", "on")]
     records = [*arms(), *skipped]
     (flag,) = bench_flags(plan, records, bench_scores(plan, records))
@@ -430,6 +462,19 @@ def test_unknown_tokens_are_counted() -> None:
 
 def test_a_single_trial_is_called_a_coin_flip() -> None:
     assert flags(arms(), trials=1) == ["one trial"]
+
+
+def test_a_selection_of_tasks_is_said_with_its_size() -> None:
+    plan = manifest(ENOUGH_TASKS, ["off", "on"], 3, evidence_class="measured", selection={"selected": 10, "of": 27})
+    (flag,) = bench_flags(plan, arms(), bench_scores(plan, arms()))
+    assert flag.startswith("selection: 10 of the corpus's 27 tasks")
+
+
+def test_fewer_than_ten_tasks_are_said_to_be_few() -> None:
+    assert FEW_TASKS == 10
+    plan = manifest(ENOUGH_TASKS[:-1], ["off", "on"], 3, evidence_class="measured")
+    (flag,) = bench_flags(plan, arms(), bench_scores(plan, arms()))
+    assert flag.startswith("few tasks: 9;")
 
 
 # Whether it stands
@@ -452,7 +497,20 @@ def test_a_run_that_did_not_measure_what_it_set_out_to_does_not_stand(name: str)
     assert not stands(summary(["rehearsal", name]))
 
 
-@pytest.mark.parametrize("name", ["rehearsal", "development", "skipped", "tokens", "one trial"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rehearsal",
+        "development",
+        "gap",
+        "ablation unchecked",
+        "selection",
+        "few tasks",
+        "skipped",
+        "tokens",
+        "one trial",
+    ],
+)
 def test_a_run_stands_with_what_only_narrows_it(name: str) -> None:
     assert stands(summary([name]))
 

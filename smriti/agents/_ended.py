@@ -60,5 +60,5 @@ def last_line(stream: bytes) -> str:
     return lines[-1].strip()[:_MESSAGE_CHARACTERS] if lines else ""
 
 
-def cut_note(ended: Completed) -> str:
-    return " (its output was over the bound and was cut)" if ended.truncated else ""
+def cut_note(ended: Completed, max_output_bytes: int) -> str:
+    return f" (its output was over {max_output_bytes} bytes and was cut)" if ended.truncated else ""

@@ -28,7 +28,11 @@ def list_memory(*, as_json: Json = False) -> None:
     """List the memory systems that a name finds."""
     rows: dict[str, dict[str, object]] = {}
     for name in registry.names("memory"):
-        system: MemorySystem = registry.load("memory", name)
+        try:
+            system: MemorySystem = registry.load("memory", name)
+        except UsageError as error:  # one that cannot be used does not hide the others
+            rows[name] = {"unusable": str(error)}
+            continue
         rows[name] = {
             "version": system.version,
             "lanes": list(system.lanes),
@@ -42,10 +46,13 @@ def list_agents(*, as_json: Json = False) -> None:
     """List the agents that a name finds."""
     rows: dict[str, dict[str, object]] = {}
     for name in registry.names("agents"):
+        if needed := registry.argument("agents", name):
+            rows[name] = {"needs": needed}
+            continue
         try:
             agent: Agent = registry.load("agents", name)
-        except UsageError as error:  # an agent that needs an argument says so itself
-            rows[name] = {"needs": str(error)}
+        except UsageError as error:  # one that cannot be used does not hide the others
+            rows[name] = {"unusable": str(error)}
             continue
         rows[name] = {"version": agent.version, "scripted": agent.scripted, "channels": sorted(agent.channels)}
     _print(rows, as_json=as_json)

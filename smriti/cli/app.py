@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from types import FrameType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from smriti import __version__
-from smriti.cli import adapters, bench, data, receipts, tasks
-from smriti.cli.bench import EXIT_INTERRUPTED
+from smriti.cli import adapters, bench, data, interrupts, receipts, streams, tasks
+from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
 EXIT_UNUSABLE = 2
+
+_PARSER_INTERRUPTED = 130
+"""What typer returns at an interrupt before the command."""
+_ParserError: type[Any] = typer.BadParameter.__mro__[1]
+"""What the parser raises at a command line that it cannot read; typer does not export it by name."""
 
 
 class _Interruptible(TyperGroup):
@@ -39,6 +42,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 app.command("bench")(bench.bench)
 app.command("verify")(receipts.verify)
@@ -57,13 +61,41 @@ def _root(*, version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line. Exit status 0 done, 1 what was asked does not hold, 2 unusable input, 3 interrupted."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    streams.guard()
+    interrupts.listen()
     try:
-        app(standalone_mode=True)
+        status = _after_output(_status())
+    except KeyboardInterrupt:  # before or after the command itself
+        sys.stderr.write("smriti: interrupted\n")
+        status = EXIT_INTERRUPTED
+    sys.exit(status)
+
+
+def _status() -> int:
+    try:
+        status = app(prog_name="smriti", standalone_mode=False) or 0
+        return EXIT_INTERRUPTED if status == _PARSER_INTERRUPTED else int(status)
     except SmritiError as error:
         sys.stderr.write(f"smriti: {error}\n")
-        sys.exit(EXIT_UNUSABLE)
+    except _ParserError as error:
+        sys.stderr.write(_told(error))
+    return EXIT_UNUSABLE
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _after_output(status: int) -> int:
+    try:
+        streams.finish()
+    except SmritiError as error:
+        sys.stderr.write(f"smriti: {error}\n")
+        return status if status == EXIT_INTERRUPTED else EXIT_UNUSABLE
+    return status
+
+
+def _told(error: Any) -> str:
+    """Return the help where nothing was asked for, and else what is wrong, in one paragraph."""
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return f"{message}\n"
+    sentence = " ".join(message.split())
+    stop = "" if sentence.endswith((".", "?")) else "."
+    return f"smriti: {sentence}{stop} See {error.ctx.command_path if error.ctx else 'smriti'} --help.\n"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shlex
 import sys
 import tempfile
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Self
@@ -15,21 +18,25 @@ import typer
 
 from smriti import registry, runner
 from smriti.agents.hooks import run_hook
+from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.cli.plan import print_plan
 from smriti.cli.progress import Progress
 from smriti.cli.summary import print_summary
 from smriti.corpus import load_corpus, select
 from smriti.engine.local import LocalEngine
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.protocols import Agent, MemorySystem
-from smriti.receipts.writer import ReceiptWriter, read_manifest
+from smriti.receipts.trials import MOST_TRIALS
+from smriti.receipts.verify import verify
+from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, ReceiptWriter, read_manifest
 from smriti.score import stands
 from smriti.suites.bench import BenchSuite
+from smriti.suites.bench.delivery import probe_delivery
 from smriti.suites.bench.manifest import bench_manifest, resolve_conditions
 from smriti.types import BenchConfig, Manifest, Summary, TaskFolder
 
 RECEIPTS = Path("receipts/bench")
-EXIT_DOES_NOT_STAND, EXIT_INTERRUPTED = 1, 3
+EXIT_DOES_NOT_STAND = 1
 
 _TRIALS = "Trials of each task and condition. No default: one is a coin flip."
 _MEMORY = "Memory system under test (default: embedded)."
@@ -50,6 +57,12 @@ _RESUME = "Take up the interrupted run in DIR, with its own configuration."
 _DRY_RUN = "Print what each trial would run, and do nothing."
 
 
+def _folder(text: str) -> Path:
+    if not text:
+        raise UsageError("--out or --resume was given an empty name, expected the folder of a receipt")
+    return Path(text)
+
+
 def bench(
     *,
     trials: Annotated[int | None, typer.Option(min=1, help=_TRIALS)] = None,
@@ -63,8 +76,8 @@ def bench(
     max_tokens: Annotated[int | None, typer.Option(min=1, help=_MAX_TOKENS)] = None,
     seed: Annotated[int | None, typer.Option(help=_SEED)] = None,
     flake: Annotated[float | None, typer.Option(min=0, max=1, help=_FLAKE)] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help=_OUT)] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="DIR", help=_RESUME)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", parser=_folder, help=_OUT)] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", parser=_folder, help=_RESUME)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
@@ -75,7 +88,7 @@ def bench(
     """
     if out is not None and resume is not None:
         raise UsageError("--out starts a new receipt and --resume takes up an old one; give one of them")
-    before = None if resume is None else read_manifest(resume)
+    before = None if resume is None else _resumable(resume)
     given = _Flags(
         trials=trials,
         memory=memory,
@@ -88,18 +101,21 @@ def bench(
         seed=seed,
         flake=flake,
     )
-    run = _build(given.over(_Flags.of(before) if before else _DEFAULTS), jobs)
+    chosen = _choose(given.over(_Flags.of(before) if before else _DEFAULTS), jobs)
     if dry_run:
-        run_id = before.run_id if before else run.manifest.run_id
-        print_plan(run.manifest.model_copy(update={"run_id": run_id}), run.tasks, as_json=as_json)
+        manifest = chosen.manifest("not probed")
+        run_id = before.run_id if before else manifest.run_id
+        print_plan(manifest.model_copy(update={"run_id": run_id}), chosen.tasks, as_json=as_json)
         return
-    receipt, summary = _attempt(run, before, resume or out or RECEIPTS / run.manifest.run_id)
-    if as_json:
-        shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
-        typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
-    else:
-        print_summary(receipt.manifest, summary, receipt.directory)
-    if not stands(summary):
+
+    def show(receipt: ReceiptWriter, summary: Summary) -> None:
+        if as_json:
+            shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
+            typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+        else:
+            print_summary(receipt.manifest, summary, receipt.directory)
+
+    if not stands(_attempt(chosen, before, resume or out, show)):
         raise typer.Exit(EXIT_DOES_NOT_STAND)
 
 
@@ -148,25 +164,57 @@ _DEFAULTS = _Flags(
 
 
 @dataclass(frozen=True)
-class _Run:
-    """A run as it would start now: its manifest, and the objects that the names in it stand for."""
+class _Chosen:
+    """What is to be run: the configuration, and the objects that the names in it stand for."""
 
-    manifest: Manifest
+    config: BenchConfig
     tasks: list[TaskFolder]
+    selection: dict[str, object]
     memory: MemorySystem
     file_memory: MemorySystem
     agent: Agent
+    sources: dict[str, str]
     jobs: int
 
+    def manifest(self, delivery: str) -> Manifest:
+        """Describe the run as it would start now, memory being delivered by `delivery`."""
+        manifest = bench_manifest(
+            self.config,
+            self.tasks,
+            memory=self.memory,
+            file_memory=self.file_memory,
+            agent=self.agent,
+            selection=self.selection,
+            engine=LocalEngine.name,
+            sandbox="none",
+            jobs=self.jobs,
+            delivery=delivery,
+        )
+        return manifest.model_copy(update={"artifacts": {**manifest.artifacts, **self.sources}})
 
-def _build(flags: _Flags, jobs: int) -> _Run:
+
+def _resumable(directory: Path) -> Manifest:
+    """Return the manifest of the interrupted run in `directory`; ReceiptError where the receipt does not hold."""
+    manifest = read_manifest(directory)
+    verdict = verify(directory)
+    if verdict.state == "refused":
+        failed = "; ".join(f"{check.name}: {check.detail}" for check in verdict.checks if check.ok is False)
+        raise ReceiptError(
+            f"{directory} cannot be resumed, since `smriti verify` refuses what stands in it: {failed}. Nothing was "
+            "changed; start a new run."
+        )
+    return manifest
+
+
+def _choose(flags: _Flags, jobs: int) -> _Chosen:
     if flags.trials is None:
         raise UsageError(
             "--trials is missing, and has no default: one trial is a coin flip. 3 is a start, 5 is better."
         )
     if flags.timeout_s is None or not math.isfinite(flags.timeout_s):
         raise UsageError(f"--timeout-s is {flags.timeout_s}, expected a number of seconds")
-    agent: Agent = registry.load("agents", _with_flake(flags.agent or "", flags.flake or 0.0))
+    agent_spec = _with_flake(flags.agent or "", flags.flake or 0.0)
+    agent: Agent = registry.load("agents", agent_spec)
     memory: MemorySystem = registry.load("memory", flags.memory or "")
     file_memory: MemorySystem = registry.load("memory", "file")
     config = BenchConfig(
@@ -181,18 +229,22 @@ def _build(flags: _Flags, jobs: int) -> _Run:
     )
     corpus = load_corpus()
     tasks = select(corpus, flags.task or (), flags.split or "all")
-    manifest = bench_manifest(
-        config,
-        tasks,
+    planned = len(tasks) * len(config.conditions) * config.trials
+    if planned > MOST_TRIALS:
+        raise UsageError(
+            f"--trials {config.trials} makes {planned} trials of {len(tasks)} tasks and {len(config.conditions)} "
+            f"conditions, expected at most {MOST_TRIALS} in all"
+        )
+    return _Chosen(
+        config=config,
+        tasks=tasks,
+        selection={"ids": flags.task, "split": flags.split, "selected": len(tasks), "of": len(corpus)},
         memory=memory,
         file_memory=file_memory,
         agent=agent,
-        selection={"ids": flags.task, "split": flags.split, "selected": len(tasks), "of": len(corpus)},
-        engine=LocalEngine.name,
-        sandbox="none",
+        sources={**registry.sources("memory", config.memory), **registry.sources("agents", agent_spec)},
         jobs=jobs,
     )
-    return _Run(manifest, tasks, memory, file_memory, agent, jobs)
 
 
 def _with_flake(agent: str, flake: float) -> str:
@@ -203,32 +255,84 @@ def _with_flake(agent: str, flake: float) -> str:
     return f"rehearsal:flake={flake}"
 
 
-def _attempt(run: _Run, before: Manifest | None, directory: Path) -> tuple[ReceiptWriter, Summary]:
-    """Run what is left to run; the memory system is opened before there is a receipt, so that none is left empty."""
+def _attempt(
+    chosen: _Chosen, before: Manifest | None, directory: Path | None, show: Callable[[ReceiptWriter, Summary], None]
+) -> Summary:
+    """Run what is left to run, and show how it went.
+
+    The memory system is opened once before there is a receipt, so that none is left empty.
+    """
+    _warn_of_crowding(chosen.jobs)
     with tempfile.TemporaryDirectory(prefix="smriti-bench-", ignore_cleanup_errors=True) as scratch:
+        manifest = chosen.manifest(probe_delivery(chosen.memory, chosen.agent, Path(scratch) / "probe"))
+        directory = directory or RECEIPTS / manifest.run_id
         suite = BenchSuite(
-            before or run.manifest,
-            run.tasks,
-            memory=run.memory,
-            file_memory=run.file_memory,
-            agent=run.agent,
+            before or manifest,
+            chosen.tasks,
+            memory=chosen.memory,
+            file_memory=chosen.file_memory,
+            agent=chosen.agent,
             run_hook=run_hook,
             scratch=Path(scratch),
         )
-        with closing(suite):
-            suite.open_once()
-            open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
-            with closing(open_receipt(directory, run.manifest)) as receipt:
-                return receipt, _run_through(suite, receipt, run.jobs)
+        open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
+        with _closed_in_the_end(suite), _interrupt_told(directory):
+            with (
+                closing(open_receipt(directory, manifest)) as receipt,
+                Progress(receipt.manifest, receipt.records) as progress,
+            ):
+                summary = runner.run(suite, LocalEngine(chosen.jobs), receipt, progress.on_record)
+            show(receipt, summary)
+            return summary
 
 
-def _run_through(suite: BenchSuite, receipt: ReceiptWriter, jobs: int) -> Summary:
-    try:
-        with Progress(receipt.manifest, receipt.records) as progress:
-            return runner.run(suite, LocalEngine(jobs), receipt, progress.on_record)
-    except KeyboardInterrupt:
+def _warn_of_crowding(jobs: int) -> None:
+    cores = _cores()
+    if jobs > cores:
         sys.stderr.write(
-            f"smriti: interrupted after {len(receipt.records)} of {receipt.manifest.planned} trials; nothing is lost. "
-            f"Go on with: smriti bench --resume {receipt.directory}\n"
+            f"smriti: warning: --jobs {jobs} on {cores} cores: trials slow each other down, and checks and agents with "
+            "a time limit are judged unfairly\n"
         )
+
+
+def _cores() -> int:
+    """Count the cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _closed_in_the_end(suite: BenchSuite) -> Iterator[None]:
+    """Close the suite; that a store cannot be closed is a warning, since it changes nothing of what was measured."""
+    try:
+        yield
+    finally:
+        try:
+            suite.close()
+        except Exception as error:  # noqa: BLE001  # a store may be anybody's
+            said = " ".join(str(error).split())
+            sys.stderr.write(
+                f"smriti: warning: the memory system could not be closed: {type(error).__name__}: {said}\n"
+            )
+
+
+@contextmanager
+def _interrupt_told(directory: Path) -> Iterator[None]:
+    """Say at an interrupt how much stands on the disk, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not (directory / MANIFEST).exists():
+            raise
+        sys.stderr.write(f"smriti: interrupted {_how_far(directory)}\n")
         raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+def _how_far(directory: Path) -> str:
+    if (directory / SUMMARY).exists():
+        return f"after the last trial; {directory} is finished"
+    scores = directory / SCORES
+    done = scores.read_bytes().count(b"\n") if scores.exists() else 0
+    return (
+        f"after {done} of {read_manifest(directory).planned} trials; nothing is lost. "
+        f"Go on with: smriti bench --resume {shlex.quote(str(directory))}"
+    )

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from smriti.errors import UsageError
 from smriti.receipts.verify import Verdict
 from smriti.receipts.verify import verify as verify_receipt
 
@@ -25,6 +26,9 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Recompute receipts from their own evidence. Exit 1 unless every one of them is verified."""
+    for directory in directories:
+        if not directory.exists():
+            raise UsageError(f"{directory} is not there, expected a receipt folder; nothing was verified")
     verdicts = [verify_receipt(directory) for directory in directories]
     if as_json:
         typer.echo(json.dumps({"receipts": [_as_json(verdict) for verdict in verdicts]}))

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from smriti.corpus import RULES, check_corpus, check_folders, load_corpus, select, tasks_root
+from smriti.errors import UsageError
 
 app = typer.Typer(help="The tasks of SMRITI-Bench.", no_args_is_help=True)
 
@@ -71,6 +72,9 @@ def check(
 
     Exit 1 if there is one, or if a task could not be checked.
     """
+    for folder in folders or ():
+        if folder.is_file():
+            raise UsageError(f"{folder} is a file, expected the folder of a task, such as {folder.absolute().parent}")
     with tempfile.TemporaryDirectory(prefix="smriti-tasks-") as scratch:
         if folders:
             checked = check_folders(folders, Path(scratch), jobs)

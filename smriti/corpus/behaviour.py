@@ -11,7 +11,7 @@ from smriti.corpus.shape import DESCRIPTION, Finding, Reading, read_folder
 from smriti.sandbox.filetree import changed_paths, lay
 from smriti.sandbox.grading import MAX_CHECK_OUTPUT_BYTES, run_check
 from smriti.sandbox.none import command_path, make_cage
-from smriti.types import Completed, FileTree, TaskFolder
+from smriti.types import Completed, File, FileTree, TaskFolder
 
 SOLUTION_RUNS = 3
 VISIBLE_TIMEOUT_S = 60.0
@@ -42,12 +42,14 @@ class Behaviour:
 
 
 def observe(task: TaskFolder, before: Reading, scratch: Path) -> Behaviour:
-    """Run the check five times and the visible tests twice, each in a fresh cage below `scratch`."""
+    """Run the check six times and the visible tests twice, each in a fresh cage below `scratch`."""
     naive, solution = {**task.fixture, **task.naive}, {**task.fixture, **task.solution}
     checks = [
         _check("the untouched fixture", task, dict(task.fixture), scratch / "check-fixture"),
         _check("naive/", task, naive, scratch / "check-naive"),
     ]
+    emptied = {**solution, **{path: File(b"", file.executable) for path, file in task.solution.items()}}
+    checks.append(_check("emptied files", task, emptied, scratch / "check-emptied"))
     for number in range(SOLUTION_RUNS):
         checks.append(_check("solution/", task, solution, scratch / f"check-solution-{number + 1}"))
         if checks[-1].ended.timed_out:
@@ -103,6 +105,12 @@ def naive_passes(behaviour: Behaviour) -> Iterator[Finding]:
         yield Finding("naive", "the check passes it: the memory is not needed")
 
 
+def passes_on_nothing(behaviour: Behaviour) -> Iterator[Finding]:
+    """The check fails the solution with its files emptied: nothing passes because something is absent."""
+    if any(ended.exit_status == 0 for ended in behaviour.of("emptied files")):
+        yield Finding("hidden", "the check passes where every file of solution/ is empty")
+
+
 def check_slow(behaviour: Behaviour) -> Iterator[Finding]:
     """The check ends within timeout_s, over the fixture, the naive change and the solution."""
     for run in behaviour.checks:
@@ -126,6 +134,7 @@ BEHAVIOUR_RULES: dict[str, Callable[[Behaviour], Iterator[Finding]]] = {
     "fixture-passes": fixture_passes,
     "solution-fails": solution_fails,
     "naive-passes": naive_passes,
+    "passes-on-nothing": passes_on_nothing,
     "check-slow": check_slow,
     "check-writes-outside": check_writes_outside,
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from smriti.corpus.history import History
 from smriti.corpus.shape import DESCRIPTION, HISTORY, Finding, leaves_the_task
@@ -76,6 +78,18 @@ def requires(candidate: Candidate) -> Iterator[Finding]:
         program = command[0]
         if program not in (*task.requires, "git") and not leaves_the_task(program):
             yield Finding(DESCRIPTION, f"{name} runs {program!r}, which is not among requires {list(task.requires)!r}")
+
+
+def isolated(candidate: Candidate) -> Iterator[Finding]:
+    """A Python check runs with -I, and no Python file of hidden/ imports a module that the agent could write."""
+    task = candidate.task
+    command = task.task.check_cmd
+    if re.fullmatch(r"python3?(\.\d+)?", command[0].rsplit("/", 1)[-1]) and "-I" not in _options(command):
+        yield Finding(DESCRIPTION, f"check_cmd is {list(command)!r}; expected python3 -I before the script")
+    agents_own = _modules(task.fixture) | _modules(task.solution) | _modules(task.naive)
+    for path, file in task.hidden.items():
+        for module in sorted(_imports(file.content) & agents_own) if path.endswith(".py") else ():
+            yield Finding(f"hidden/{path}", f"imports {module!r}, which the agent may change; drive it as a subprocess")
 
 
 def history(candidate: Candidate) -> Iterator[Finding]:
@@ -169,11 +183,33 @@ STATIC_RULES = {
     "identity": identity,
     "deliverables": deliverables,
     "requires": requires,
+    "isolated": isolated,
     "history": history,
     "leak": leak,
     "memory-lacks": memory_lacks,
     "fixture-literal": fixture_literal,
 }
+
+
+def _options(command: Sequence[str]) -> list[str]:
+    """Return the interpreter's own options, those before the script."""
+    return list(takewhile(lambda word: word.startswith("-"), command[1:]))
+
+
+def _modules(tree: FileTree) -> set[str]:
+    """Return the names under which the tree's Python files can be imported from its root."""
+    return {path.split("/")[0].removesuffix(".py") for path in tree if path.endswith(".py")}
+
+
+def _imports(source: bytes) -> set[str]:
+    """Return the top-level names that a Python file imports anywhere in its code; none of what is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return {name.split(".")[0] for name in named}
 
 
 def _blocking(path: str, tree: FileTree) -> str | None:

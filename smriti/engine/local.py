@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 from typing import TypeVar
 
 from smriti import process
@@ -24,19 +25,29 @@ class LocalEngine:
         self._jobs = jobs
 
     def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
-        """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further case."""
+        """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further one."""
         rest = iter(cases)
+        # A queue and not concurrent.futures.wait: an interrupt in the middle of that leaves a future locked for ever.
+        ended: SimpleQueue[Future[R]] = SimpleQueue()
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="trial") as pool:
             running: set[Future[R]] = set()
             try:
-                running |= {pool.submit(step, case) for case in itertools.islice(rest, self._jobs)}
+                for case in itertools.islice(rest, self._jobs):
+                    running.add(_started(pool, step, case, ended))
                 while running:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    running |= {pool.submit(step, case) for case in itertools.islice(rest, len(done))}
-                    for future in done:
-                        yield future.result()
+                    future = ended.get()
+                    running.discard(future)
+                    for case in itertools.islice(rest, 1):
+                        running.add(_started(pool, step, case, ended))
+                    yield future.result()
             finally:
                 _stop(running)
+
+
+def _started(pool: ThreadPoolExecutor, step: Callable[[T], R], case: T, ended: SimpleQueue[Future[R]]) -> Future[R]:
+    future = pool.submit(step, case)
+    future.add_done_callback(ended.put)
+    return future
 
 
 def _stop(running: set[Future[R]]) -> None:

@@ -30,7 +30,7 @@ class FileMemory:
     capabilities: frozenset[str] = frozenset({"projects", "provenance"})
 
     def identity(self) -> SystemIdentity:
-        detail = {"files": list(CONTEXT_FILES), "search": f"BM25Okapi of rank-bm25 {installed_version('rank-bm25')}"}
+        detail = {"files": list(CONTEXT_FILES), "search": f"BM25Plus of rank-bm25 {installed_version('rank-bm25')}"}
         return SystemIdentity(name=self.name, version=self.version, detail=detail)
 
     def open(self, workspace: Path, replica: Path | None = None) -> FileStore:
@@ -59,23 +59,29 @@ class FileStore:
         if layer is not None:
             raise MemorySystemError(f"file: has no layer {layer!r}")
         lines = [(id_, memory) for id_, (stored, memory) in self._lines.items() if stored == realm]
+        words = [_words(memory.content) for _, memory in lines]
         wanted = _words(query)
-        found = [(id_, memory) for id_, memory in lines if set(wanted) & set(_words(memory.content))]
-        if not found:
+        matches = [not set(wanted).isdisjoint(of_line) for of_line in words]
+        if not any(matches):
             return []
-        from rank_bm25 import BM25Okapi  # noqa: PLC0415  # numpy, paid only by a search
+        from rank_bm25 import BM25Plus  # noqa: PLC0415  # numpy, paid only by a search
 
-        scores = BM25Okapi([_words(memory.content) for _, memory in found]).get_scores(wanted)
-        ranked = sorted(zip(scores, found, strict=True), key=lambda scored: -scored[0])[:k]
-        return [
+        # Okapi's weights fall below 0 for a word that half of the lines hold: in a short list the best would come last.
+        scores = BM25Plus(words).get_scores(wanted)
+        hits = [
             Hit(id=id_, content=memory.content, score=float(score), source_ids=(memory.source_id,))
-            for score, (id_, memory) in ranked
+            for (id_, memory), score, match in zip(lines, scores, matches, strict=True)
+            if match
         ]
+        return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def forget(self, ids: Sequence[str]) -> None:
-        for id_ in ids:
-            if self._lines.pop(id_, None) is None:
-                raise MemorySystemError(f"file: no memory has the id {id_!r}")
+        """Remove exactly `ids`, all or none."""
+        unknown = [id_ for id_ in ids if id_ not in self._lines]
+        if unknown:
+            raise MemorySystemError(f"file: no memory has the id {unknown[0]!r}; nothing was forgotten")
+        for id_ in set(ids):
+            del self._lines[id_]
 
     def attach(self, realm: str, condition: Condition) -> Attachment:
         lines = [f"- {memory.content}\n" for stored, memory in self._lines.values() if stored == realm]

@@ -53,7 +53,7 @@ class OffStore:
     def forget(self, ids: Sequence[str]) -> None:
         unknown = sorted(set(ids) - self._ids)
         if unknown:
-            raise MemorySystemError(f"off: no memory has the id {unknown[0]!r}")
+            raise MemorySystemError(f"off: no memory has the id {unknown[0]!r}; nothing was forgotten")
         self._ids.difference_update(ids)
 
     def attach(self, realm: str, condition: Condition) -> Attachment:

@@ -1,1 +1,1 @@
-"""Pure functions from records to figures. Formulas and names are those of the README's glossary."""
+"""Pure functions from records to figures, under the names that the README explains."""

@@ -4,9 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from smriti.types import Interval, TrialRecord
+from smriti.types import Interval, Status
+
+
+class Trial(Protocol):
+    """What figures are made of: as much of a TrialRecord as any of them reads."""
+
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def trial(self) -> int: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def passed(self) -> bool | None: ...
+    @property
+    def tokens(self) -> int | None: ...
+    @property
+    def injected_confirmed(self) -> bool | None: ...
+    @property
+    def contaminated(self) -> bool | None: ...
+    @property
+    def echoed(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +40,7 @@ class Estimate:
     interval: Interval | None = None
 
 
-def pairs(treated: Sequence[TrialRecord], control: Sequence[TrialRecord]) -> list[tuple[TrialRecord, TrialRecord]]:
+def pairs(treated: Sequence[Trial], control: Sequence[Trial]) -> list[tuple[Trial, Trial]]:
     """Pair attempted trials of the same task and trial number, in the order of task and trial; the rest is left out."""
     by_cell = {(record.task_id, record.trial): record for record in control if record.status != "skipped"}
     paired = [
@@ -30,7 +51,7 @@ def pairs(treated: Sequence[TrialRecord], control: Sequence[TrialRecord]) -> lis
     return sorted(paired, key=lambda pair: (pair[0].task_id, pair[0].trial))
 
 
-PairT = TypeVar("PairT", bound=tuple[TrialRecord, ...] | tuple[TrialRecord, TrialRecord, int, int])
+PairT = TypeVar("PairT", bound=tuple[Trial, ...] | tuple[Trial, Trial, int, int])
 
 
 def by_task(

@@ -6,24 +6,23 @@ import math
 from collections.abc import Sequence
 
 from smriti.metrics.intervals import clustered_bootstrap
-from smriti.metrics.pairing import Estimate, by_task, pairs
-from smriti.types import TrialRecord
+from smriti.metrics.pairing import Estimate, Trial, by_task, pairs
 
 
-def usage_unknown_rate(records: Sequence[TrialRecord]) -> Estimate:
+def usage_unknown_rate(records: Sequence[Trial]) -> Estimate:
     """Share of attempted trials whose tokens nobody counted in full."""
     attempted = [record for record in records if record.status != "skipped"]
-    unknown = sum(record.usage.total is None for record in attempted)
+    unknown = sum(record.tokens is None for record in attempted)
     return Estimate(unknown / len(attempted) if attempted else None, len(attempted), len(records) - len(attempted))
 
 
-def mean_tokens(records: Sequence[TrialRecord]) -> Estimate:
+def mean_tokens(records: Sequence[Trial]) -> Estimate:
     """Mean total tokens of the attempted trials whose tokens are known; the others are excluded and counted."""
-    known = [total for record in records if record.status != "skipped" and (total := record.usage.total) is not None]
+    known = [total for record in records if record.status != "skipped" and (total := record.tokens) is not None]
     return Estimate(math.fsum(known) / len(known) if known else None, len(known), len(records) - len(known))
 
 
-def delta_tokens(treated: Sequence[TrialRecord], control: Sequence[TrialRecord], seed: str) -> Estimate:
+def delta_tokens(treated: Sequence[Trial], control: Sequence[Trial], seed: str) -> Estimate:
     """Mean over pairs of (treated − control) total tokens; pairs with an unknown side are excluded and counted."""
     known, excluded = _known_pairs(treated, control)
     if not known:
@@ -33,7 +32,7 @@ def delta_tokens(treated: Sequence[TrialRecord], control: Sequence[TrialRecord],
     return Estimate(value, len(known), excluded, clustered_bootstrap(clusters, seed))
 
 
-def token_ratio(treated: Sequence[TrialRecord], control: Sequence[TrialRecord], seed: str) -> Estimate:
+def token_ratio(treated: Sequence[Trial], control: Sequence[Trial], seed: str) -> Estimate:
     """Σ treated / Σ control total tokens over the pairs in which both are known; None where the control used none."""
     known, excluded = _known_pairs(treated, control)
     control_sum = sum(off for _, _, _, off in known)
@@ -44,14 +43,14 @@ def token_ratio(treated: Sequence[TrialRecord], control: Sequence[TrialRecord], 
     return Estimate(value, len(known), excluded, clustered_bootstrap(clusters, seed))
 
 
-_KnownPair = tuple[TrialRecord, TrialRecord, int, int]
+_KnownPair = tuple[Trial, Trial, int, int]
 
 
-def _known_pairs(treated: Sequence[TrialRecord], control: Sequence[TrialRecord]) -> tuple[list[_KnownPair], int]:
+def _known_pairs(treated: Sequence[Trial], control: Sequence[Trial]) -> tuple[list[_KnownPair], int]:
     paired = pairs(treated, control)
     known = [
         (on, off, on_total, off_total)
         for on, off in paired
-        if (on_total := on.usage.total) is not None and (off_total := off.usage.total) is not None
+        if (on_total := on.tokens) is not None and (off_total := off.tokens) is not None
     ]
     return known, len(treated) - len(known)

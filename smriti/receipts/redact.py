@@ -30,7 +30,7 @@ _SECRETS = (
     re.compile(rb"A(?:KI|SI)A[0-9A-Z]{16}"),
     re.compile(rb"AIza[A-Za-z0-9_-]{30,}"),
     re.compile(rb"xox[abprs]-[A-Za-z0-9-]{10,}"),
-    _key(b"eyJ", rb"[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]+"),
+    re.compile(rb"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]+"),
     re.compile(rb"-----BEGIN " + _PEM + rb"(?:(?!-----BEGIN ).)*?-----END " + _PEM, re.DOTALL),
     re.compile(rb"-----BEGIN " + _PEM + rb"(?:[A-Za-z0-9+/=:,\s-]|\\[nr]){40,}"),  # its end was cut off
     re.compile(rb"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{16,}"),

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from smriti.errors import ReceiptError
 from smriti.receipts.check import Check, judge
-from smriti.receipts.writer import EVIDENCE, SCORES, blob_names, first_error
+from smriti.receipts.writer import EVIDENCE, SCORES, blob_names, first_error, manifest_digest
 from smriti.score import planned_cases, score_trial
 from smriti.types import VERDICTS, Manifest, TrialCase, TrialEvidence, TrialRecord, trial_realm
 
@@ -47,6 +47,7 @@ def read_trials(directory: Path, manifest: Manifest, *, sealed: bool) -> Trials:
     surplus = len(lines) - len(scores)
     unlike = [] if surplus in ({0} if sealed else {0, 1}) else [f"{len(scores)} rows to {len(lines)} of {EVIDENCE}"]
     tasks = {task.id: (task.sha256, task.family, task.split) for task in manifest.tasks}
+    digest = manifest_digest(manifest)
     records: list[TrialRecord] = []
     blobs: dict[str, str] = {}
     broken: list[str] = []
@@ -63,6 +64,8 @@ def read_trials(directory: Path, manifest: Manifest, *, sealed: bool) -> Trials:
         named = dict(blob_names(row))
         blobs |= named
         strange += [f"{row.case}: {why}" for why in _misplacements(manifest, tasks, row)]
+        if row.manifest_sha256 != digest:
+            strange.append(f"{row.case}: written under another manifest")
         strange += [f"{row.case}: {why}" for why in _contradictions(manifest, row, named)]
         record = score_trial(row, hashlib.sha256(line).hexdigest())
         if number <= len(scores):

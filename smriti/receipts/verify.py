@@ -6,6 +6,7 @@ import contextlib
 import gc
 import gzip
 import hashlib
+import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,7 +133,10 @@ def _check_class(manifest: Manifest) -> Check:
     code, chosen, of = manifest.code, manifest.selection.get("selected"), manifest.selection.get("of")
     match manifest.evidence_class:
         case "rehearsal":
-            return Check("class", True, "rehearsal: a script was the agent; no figure is one of a memory system")
+            wrong = [] if manifest.scripted else ["rehearsal, and its agent is not said to be scripted"]
+            return judge("class", wrong, "rehearsal: a script was the agent; no figure is one of a memory system")
+        case _ if manifest.scripted:
+            return Check("class", False, f"{manifest.evidence_class}, and its agent is scripted: that is a rehearsal")
         case "development":
             return Check("class", True, "development: a selection, a limit or uncommitted code; it supports no claim")
         case "component":
@@ -158,8 +162,18 @@ def _check_contents(directory: Path, trials: Trials, files: Mapping[str, FileSea
     if exact:
         named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *trials.blobs}
         wrong += [f"{name}: nothing in the receipt names it" for name in sorted(files.keys() - named)]
+        wrong += _irregular(directory, {name.partition("/")[0] for name in trials.blobs})
     right = f"{len(trials.blobs)} transcripts, diffs and check outputs hold what the evidence names"
     return judge("contents", wrong, right)
+
+
+def _irregular(directory: Path, folders: set[str]) -> Iterator[str]:
+    """Yield what stands in a receipt and is neither a file nor one of its folders."""
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode) and not (stat.S_ISDIR(mode) and name in folders):
+            yield f"{name}: a link, a special file or a folder that no receipt has"
 
 
 def _check_seams(lines: Sequence[bytes], rows: int) -> Check:
@@ -210,8 +224,8 @@ def _check_summary(manifest: Manifest, records: Sequence[TrialRecord], summary: 
         wrong.append("flags do not follow from the score lines")
     if summary.evidence_class != manifest.evidence_class:
         wrong.append(f"class {summary.evidence_class!r}, the manifest says {manifest.evidence_class!r}")
-    if not is_time(summary.finished):
-        wrong.append(f"finished {summary.finished!r} is no time")
+    if not is_time(summary.finished) or summary.finished < manifest.started:
+        wrong.append(f"finished {summary.finished!r} is no time after {manifest.started!r}")
     # Equal is not yet the same bits (0.0 and -0.0), and what JSON repeats may mean another thing to another reader.
     same = summary.model_copy(update={"coverage": covered, "scores": scores, "flags": flags})
     if not wrong and stated(same) != content:

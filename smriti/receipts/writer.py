@@ -79,7 +79,7 @@ class ReceiptWriter:
                         f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
                         "Different: " + "; ".join(different) + ". Start a new run, or restore what it was started with."
                     )
-                records = _mend(directory)
+                records = _mend(directory, manifest_digest(before))
                 seam = Seam(resumed=_now(), after_rows=len(records))
                 with (directory / SEAMS).open("ab", buffering=0) as seams:
                     _append_line(seams.fileno(), seam.model_dump_json().encode())
@@ -145,6 +145,11 @@ def seal_files(directory: Path) -> dict[str, FileSeal]:
     return seals
 
 
+def manifest_digest(manifest: Manifest) -> str:
+    """Return the sha256 of manifest.json as it is written; each evidence line carries it."""
+    return hashlib.sha256(stated(manifest)).hexdigest()
+
+
 def stated(model: Manifest | Summary) -> bytes:
     """Return the one form in which manifest.json and summary.json are written."""
     return model.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
@@ -181,12 +186,16 @@ def first_error(error: ValidationError) -> str:
     return f"{where}: {errors[0]['msg']}{more}"
 
 
-def _mend(directory: Path) -> list[TrialRecord]:
+def _mend(directory: Path, manifest_sha256: str) -> list[TrialRecord]:
     """Cut off what an interrupt left half-written or unscored, and return the records that stand."""
     evidence = _whole_lines(directory / EVIDENCE, TrialEvidence)
     scores = _whole_lines(directory / SCORES, TrialRecord)
     kept = min(len(evidence), len(scores))
     for number, ((line, row), (_, record)) in enumerate(zip(evidence, scores, strict=False), 1):
+        if row.manifest_sha256 != manifest_sha256:
+            raise ReceiptError(
+                f"{directory / EVIDENCE} line {number} was written under another {MANIFEST}; restore that one to resume"
+            )
         if score_trial(row, hashlib.sha256(line).hexdigest()) != record:
             raise ReceiptError(
                 f"{directory / SCORES} line {number} cannot be resumed from: it does not follow from its evidence line"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -46,6 +48,34 @@ def read_tree(directory: Path, max_file_bytes: int | None = None) -> tuple[dict[
             else:
                 irregular.append(f"{path}: {read}")
     return dict(sorted(files.items())), sorted(irregular)
+
+
+def read_file(path: Path) -> File | None:
+    """Read one regular file; None where there is none, a link stands there, or it cannot be read."""
+    try:
+        mode = path.lstat().st_mode
+        return File(path.read_bytes(), bool(mode & 0o111)) if stat.S_ISREG(mode) else None
+    except OSError:
+        return None
+
+
+def unlock(directory: Path, root: Path | None = None) -> None:
+    """Give the owner back the rights to `directory` and to all below it, and to the folders from `root` down to it.
+
+    No link is followed, and what the system does not let be changed stays as it is.
+    """
+    inside = [] if root is None else [root / part for part in reversed(directory.relative_to(root).parents)]
+    for folder in [*inside, directory]:
+        _grant(str(folder), 0o700)
+    folders = [] if os.path.islink(directory) else [str(directory)]  # noqa: PTH114  # Path's raises where rights lack
+    while folders:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _grant(entry.path, 0o700)
+                    folders.append(entry.path)
+                else:
+                    _grant(entry.path, 0o400)
 
 
 def lay(tree: FileTree, directory: Path) -> None:
@@ -139,6 +169,13 @@ def _read_file(entry: os.DirEntry[str], max_file_bytes: int | None) -> File | st
 
 def _unreadable(error: OSError) -> str:
     return f"cannot be read ({error.strerror})"
+
+
+def _grant(path: str, rights: int) -> None:
+    with contextlib.suppress(OSError):
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISLNK(mode) and mode & rights != rights:
+            os.chmod(path, stat.S_IMODE(mode) | rights)  # noqa: PTH101  # a path as scandir gives it
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from smriti.sandbox.filetree import changed_paths, lay, matches, overlay
-from smriti.sandbox.none import command_path, make_cage
+from smriti.sandbox.filetree import changed_paths, lay, matches, overlay, read_file, read_tree, unlock
+from smriti.sandbox.none import cage_workdir, command_path, make_cage
 from smriti.types import Completed, File, FileTree, TaskFolder
 
 MAX_DELIVERABLE_BYTES = 5_000_000
@@ -20,6 +20,21 @@ class Deliverables:
     tree: FileTree
     """The fixture with the accepted changes applied."""
     left_out: tuple[str, ...]
+
+
+def read_work(workdir: Path, root: Path) -> tuple[dict[str, File], list[str]]:
+    """Read what an agent left in `workdir`, below `root`; what it took the rights from is unlocked first.
+
+    The second value is that of `read_tree`, and says, too, where the directory itself is gone or is another thing.
+    """
+    unlock(workdir, root)
+    try:
+        if not workdir.is_symlink() and workdir.is_dir():
+            return read_tree(workdir, MAX_DELIVERABLE_BYTES)
+        became = "replaced" if workdir.is_symlink() or workdir.exists() else "removed"
+    except OSError as error:
+        return {}, [f".: the working directory cannot be read ({error.strerror})"]
+    return {}, [f".: the working directory was {became}"]
 
 
 def select_deliverables(task: TaskFolder, worked: FileTree, irregular: list[str]) -> Deliverables:
@@ -48,3 +63,9 @@ def run_check(task: TaskFolder, graded: FileTree, root: Path) -> Completed:
     cage = make_cage(root, command_path(task.task.requires))
     lay(overlay(graded, task.hidden), cage.workdir)
     return cage.run(task.task.check_cmd, timeout_s=task.task.timeout_s, max_output_bytes=MAX_CHECK_OUTPUT_BYTES)
+
+
+def altered_checks(task: TaskFolder, root: Path) -> list[str]:
+    """Name the files of hidden/ that are no longer as `run_check` laid them below `root`."""
+    workdir = cage_workdir(root)
+    return [path for path, file in task.hidden.items() if read_file(workdir / path) != file]

@@ -46,7 +46,7 @@ class PlainCage:
 
 def make_cage(root: Path, path: str) -> PlainCage:
     """Lay out `root`/repo, home and tmp, and give the cage that works there; `path` is its PATH."""
-    workdir, home, tmp = root / "repo", root / "home", root / "tmp"
+    workdir, home, tmp = cage_workdir(root), root / "home", root / "tmp"
     for directory in (workdir, home, tmp):
         directory.mkdir(parents=True)
     env = {
@@ -63,6 +63,11 @@ def make_cage(root: Path, path: str) -> PlainCage:
         "TZ": "UTC",
     }
     return PlainCage(workdir, env)
+
+
+def cage_workdir(root: Path) -> Path:
+    """Return where commands work in a cage that `make_cage` laid out below `root`."""
+    return root / "repo"
 
 
 def command_path(commands: Sequence[str]) -> str:

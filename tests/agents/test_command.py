@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ session_id = "session"
 turns = "turns"
 said = "text"
 """
+LAST_LINE = RESULT.replace('"json"', '"ndjson-last"')
 GOOD = {"usage": {"in": 100, "out": 20, "cached": 3}, "session": "theirs", "turns": 4, "text": "Done."}
 
 
@@ -41,6 +44,12 @@ def made(tmp_path: Path) -> Any:
         return create(str(file))
 
     return make
+
+
+def program(file: Path, script: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
 
 
 def sh(script: str) -> list[str]:
@@ -123,6 +132,28 @@ class TestWhatItIsHanded:
         (tmp_path / "agent.sh").chmod(0o755)
         assert made(["./agent.sh"]).run(bench.job()).transcript == b"here\n"
 
+    def test_a_bare_program_is_the_one_on_the_users_path(
+        self, bench: Bench, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        program(tmp_path / "bin/my-agent", "echo mine")
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        agent = made(["my-agent"])
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+        assert agent.run(bench.job()).transcript == b"mine\n"
+        assert agent.identity().detail["command"] == [str(tmp_path / "bin/my-agent")]
+
+    def test_a_relative_folder_of_the_users_path_is_made_absolute(
+        self, bench: Bench, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        program(tmp_path / "bin/my-agent", "echo mine")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PATH", "bin", prepend=os.pathsep)
+        assert made(["my-agent"]).run(bench.job()).transcript == b"mine\n"
+
+    def test_a_program_that_is_not_on_the_users_path_is_refused_when_the_agent_is_made(self, made: Any) -> None:
+        with pytest.raises(UsageError, match="runs 'no-such-agent', which is not on your PATH; install it, or give"):
+            made(["no-such-agent"])
+
     def test_its_edits_are_made_in_the_repository(self, bench: Bench, made: Any) -> None:
         made(sh("echo 'LIMIT = 640' > app/main.py")).run(bench.job())
         assert bench.edit == "LIMIT = 640\n"
@@ -146,6 +177,16 @@ class TestWhatIsRead:
 
     def test_a_usage_of_literals_alone_was_never_reported(self, bench: Bench, made: Any) -> None:
         assert made(prints({}), RESULT + USAGE).run(bench.job()).usage == Usage()
+
+    def test_no_token_of_any_kind_is_a_report_of_a_scripted_agent_only(self, bench: Bench, made: Any) -> None:
+        nothing = prints({"usage": {"in": 0, "out": 0, "cached": 0}, "turns": 3})
+        run = made(nothing, RESULT + USAGE).run(bench.job())
+        assert (run.usage, run.turns, run.fault) == (Usage(), 3, None)
+        assert made(nothing, "scripted = true\n" + RESULT + USAGE).run(bench.job()).usage.total == 0
+
+    def test_half_a_character_becomes_a_question_mark(self, bench: Bench, made: Any) -> None:
+        run = made(prints({"session": "a\ud800", "text": "b\udfff"}), RESULT).run(bench.job())
+        assert (run.session_id, run.said, run.fault) == ("a?", "b?", None)
 
     def test_the_last_line_of_many_is_the_result(self, bench: Bench, made: Any) -> None:
         lines = f'{{"usage": {{"in": 1}}}}\nnoise\n{json.dumps(GOOD)}\n\n'
@@ -195,6 +236,14 @@ class TestWhatGoesWrong:
                 '{"usage": {"in": "many"}}',
                 "usage.input_tokens (usage.in) is 'many' in its result, expected a whole number",
             ),
+            (
+                '{"usage": {"in": 1000000000001}}',
+                "is 1000000000001 in its result, expected a whole number from 0 to 1000",
+            ),
+            ('{"usage": {"in": 12.0}}', "usage.input_tokens (usage.in) is 12.0 in its result"),
+            ('{"usage": {"in": Infinity}}', "usage.input_tokens (usage.in) is inf in its result"),
+            ('{"usage": {"in": 1' + "0" * 5000 + "}}", "its standard output is no JSON: Exceeds the limit"),
+            ('{"turns": 1000000000001}', "result.turns (turns) is 1000000000001 in its result"),
             ("[" * 100_000, "exit status 0, but its standard output is no JSON: "),
             ('{"usage": {"in": -1}}', "usage.input_tokens (usage.in) is -1 in its result"),
             ('{"usage": {"in": true}}', "usage.input_tokens (usage.in) is True in its result"),
@@ -242,9 +291,25 @@ class TestWhatGoesWrong:
         assert json.loads(run.transcript) == GOOD
         assert (run.usage, run.turns, run.exit_status) == (Usage(), None, None)
 
-    def test_a_command_that_is_missing_is_an_agent_error(self, bench: Bench, made: Any) -> None:
-        with pytest.raises(AgentError, match="'no-such-agent' could not be started"):
-            made(["no-such-agent"]).run(bench.job())
+    def test_a_file_that_is_missing_is_an_agent_error(self, bench: Bench, made: Any) -> None:
+        with pytest.raises(AgentError, match="no-such-agent' could not be started"):
+            made(["./no-such-agent"]).run(bench.job())
+
+    def test_an_output_over_the_bound_is_cut_and_the_bound_is_named(
+        self, bench: Bench, made: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("smriti.agents.command.MAX_TRANSCRIPT_BYTES", 1000)
+        agent = made([*sh('yes | head -c 2000; printf "%s" "$1"'), "-", json.dumps(GOOD)], LAST_LINE + USAGE)
+        run = agent.run(bench.job())
+        assert agent_error(run).endswith("(its output was over 1000 bytes and was cut)")
+        assert (run.usage, run.transcript) == (Usage(), b"y\n" * 500)
+
+    def test_the_last_line_of_a_hundred_megabytes_is_still_read(self, bench: Bench, made: Any) -> None:
+        agent = made(
+            [*sh('head -c 100000000 /dev/zero; printf "\\n%s" "$1"'), "-", json.dumps(GOOD)], LAST_LINE + USAGE
+        )
+        run = agent.run(bench.job(timeout_s=60.0))
+        assert (run.usage.total, run.fault) == (123, None)
 
     def test_a_prompt_too_long_for_an_argument_is_an_agent_error(self, bench: Bench, made: Any) -> None:
         with pytest.raises(AgentError, match="pass long text in a file"):
@@ -279,7 +344,7 @@ class TestPassedValues:
         agent = made(["true", "{prompt}"], 'env = {MODEL="m1-large"}')
         identity = agent.identity()
         assert (identity.name, identity.version, agent.scripted) == ("mine", "1.2", False)
-        assert identity.detail["command"] == ["true", "{prompt}"]
+        assert identity.detail["command"] == [shutil.which("true"), "{prompt}"]
         assert identity.detail["env"] == ["MODEL"]
         assert len(identity.detail["template_sha256"]) == 64
         assert "m1-large" not in repr(identity)
@@ -332,6 +397,10 @@ class TestTemplatesThatAreRefused:
                 HEAD + 'command = ["x"]' + RESULT + "[usage]\ninput_tokens = -1",
                 "usage.input_tokens is -1, expected a path or",
             ),
+            (
+                HEAD + 'command = ["x"]' + RESULT + "[usage]\ninput_tokens = 1_000_000_000_001",
+                "usage.input_tokens is 1000000000001, expected a path or a whole number from 0 to 1000000000000",
+            ),
             (HEAD + 'command = ["x"]' + RESULT + "[usage]\ninput_tokens = true", "usage.input_tokens.* is True"),
             (
                 HEAD + 'command = ["x"]' + RESULT.replace('"text"', '"text[x]"'),
@@ -365,6 +434,8 @@ class TestTemplatesThatAreRefused:
 
 def test_the_example_in_the_readme_is_a_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    program(tmp_path / "my-agent", "true")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     readme = Path(agents.__path__[0], "README.md").read_text(encoding="utf-8")
     example = readme.split("```toml\n")[1].split("```")[0]
     (tmp_path / "agent.toml").write_text(example)

@@ -218,6 +218,34 @@ class TestHooks:
         assert (told["exit_status"], told["context"]) == (exit_status, "")
         assert after["context"] == "Something else."
 
+    @pytest.mark.parametrize("more", [(), (hook("exit 3"),), (hook("", event="SessionStart"),)])
+    def test_where_every_hook_of_the_prompt_fails_no_memory_came_and_that_is_the_runs_fault(
+        self, bench: Bench, more: tuple[Hook, ...]
+    ) -> None:
+        run = Rehearsal().run(bench.job(attachment=Attachment(hooks=(hook("echo 'no\nstore' >&2; exit 1"), *more))))
+        assert run.fault is not None
+        assert (run.fault.status, run.fault.phase) == ("memory_error", "agent")
+        assert run.fault.message.startswith(
+            "every UserPromptSubmit hook failed, and no memory came: 'sh': exit status 1"
+        )
+        assert "no store" in run.fault.message
+        assert run.usage.total
+
+    @pytest.mark.parametrize("silent", [hook(""), hook("echo"), hook("echo '{}'"), adds("")])
+    def test_a_hook_that_adds_nothing_has_not_failed(self, bench: Bench, silent: Hook) -> None:
+        assert Rehearsal().run(bench.job(attachment=Attachment(hooks=(silent,)))).fault is None
+        assert Rehearsal().run(bench.job(attachment=Attachment(hooks=(silent, hook("exit 1"))))).fault is None
+
+    def test_a_hook_that_fails_at_the_start_of_the_session_is_no_fault(self, bench: Bench) -> None:
+        failing = hook("exit 1", event="SessionStart")
+        assert Rehearsal().run(bench.job(attachment=Attachment(hooks=(failing,)))).fault is None
+
+    def test_a_timeout_of_the_agent_goes_before_the_failure_of_its_hooks(self, bench: Bench) -> None:
+        hooks = (hook("exit 1"), hook("sleep 60", timeout_s=50))
+        run = Rehearsal().run(bench.job(attachment=Attachment(hooks=hooks), timeout_s=1.0))
+        assert run.fault is not None
+        assert run.fault.status == "agent_timeout"
+
     def test_the_transcript_keeps_the_tail_of_a_hooks_stderr(self, bench: Bench) -> None:
         run = Rehearsal().run(bench.job(attachment=Attachment(hooks=(hook("echo no store >&2; exit 1"),))))
         assert events(run, "hook")[0]["stderr"] == "no store\n"

@@ -39,6 +39,7 @@ def test_a_nop_trial_costs_at_most_25_ms_over_its_check(tmp_path: Path) -> None:
         engine="local",
         sandbox="none",
         jobs=1,
+        delivery="hooks",
     )
     receipt = ReceiptWriter.create(tmp_path / "receipt", manifest)
     suite = BenchSuite(

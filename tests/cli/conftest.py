@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smriti.cli import app
+from smriti.cli import app, interrupts
 from tests.benches import tiny_task
 from tests.cli.command_line import Ended, Smriti
 
@@ -21,7 +21,8 @@ def smriti(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(folder)
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
-    on_term = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("smriti.cli.bench._cores", lambda: 64)
+    handlers = {number: signal.getsignal(number) for number in interrupts._SIGNALS}
 
     def run(*arguments: object) -> Ended:
         monkeypatch.setattr("sys.argv", ["smriti", *map(str, arguments)])
@@ -34,7 +35,8 @@ def smriti(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         return Ended(status or 0, printed.out, printed.err)
 
     yield run
-    signal.signal(signal.SIGTERM, on_term)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

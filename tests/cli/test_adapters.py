@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
 from tests.cli.command_line import Smriti
 
 
@@ -29,7 +33,23 @@ def test_every_agent_has_a_line_and_one_that_needs_a_file_says_so(smriti: Smriti
     assert "hooks" not in lines, "a module beside the agents is no agent"
     assert "scripted True" in lines["rehearsal"]
     assert "channels env, files, hooks, prefix" in lines["rehearsal"]
-    assert "command:FILE.toml" in lines["command"]
+    assert lines["command"].split(None, 1)[1] == (
+        "needs a TOML file that describes the agent, as command:FILE.toml; smriti/agents/README.md shows one"
+    )
+
+
+@pytest.mark.parametrize("group", ["agents", "memory"])
+def test_an_adapter_that_cannot_be_used_hides_no_other(
+    smriti: Smriti, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    broken = EntryPoint("broken", "no_such_module:create", f"smriti.{group}")
+    monkeypatch.setattr("smriti.registry.entry_points", EntryPoints([broken]).select)
+    ended = smriti(group, "list")
+    assert (ended.status, ended.err) == (0, "")
+    lines = {line.split()[0]: line for line in ended.out.splitlines()}
+    assert "unusable" in lines["broken"]
+    assert "No module named 'no_such_module'" in lines["broken"]
+    assert len(lines) > 3
 
 
 def test_agents_as_json_are_one_object(smriti: Smriti) -> None:

@@ -36,9 +36,24 @@ def test_help_names_every_command(smriti: Smriti) -> None:
 
 
 def test_an_unknown_command_is_unusable_input(smriti: Smriti) -> None:
-    ended = smriti("bnech")
-    assert (ended.status, ended.out) == (2, "")
-    assert "bnech" in ended.err
+    smriti("bnech").assert_refused("No such command 'bnech'", "See smriti --help.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("bench", "--trails", "3"), ("No such option", "--trails", "--trials", "See smriti bench --help.")),
+        (("bench", "--trials", "three"), ("--trials", "integer", ". See smriti bench --help.")),
+        (("bench", "--trials"), ("--trials", "requires an argument")),
+        (("tasks", "show"), ("Missing argument 'ID'", "See smriti tasks show --help.")),
+        (("verify",), ("Missing argument 'DIR…'",)),
+        (("tasks", "shwo"), ("No such command 'shwo'",)),
+    ],
+)
+def test_what_the_parser_cannot_read_is_one_paragraph(
+    smriti: Smriti, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    smriti(*arguments).assert_refused(*words)
 
 
 @pytest.mark.parametrize("group", ["tasks", "memory", "agents"])
@@ -46,6 +61,7 @@ def test_a_group_alone_shows_its_commands(smriti: Smriti, group: str) -> None:
     ended = smriti(group)
     assert ended.status == 2
     assert "list" in ended.out + ended.err
+    assert "Traceback" not in ended.err
 
 
 def test_what_a_user_can_mend_is_a_paragraph_on_stderr(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:

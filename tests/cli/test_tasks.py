@@ -71,6 +71,12 @@ def test_a_folder_of_tasks_that_is_not_there_is_refused(smriti: Smriti, command:
     smriti("tasks", *command, "--root", "nowhere").assert_refused("'nowhere' is not there")
 
 
+def test_check_of_a_file_says_that_it_is_one(smriti: Smriti) -> None:
+    file = GOOD / "task.json"
+    smriti("tasks", "check", file).assert_refused(f"{file} is a file, expected the folder of a task, such as {GOOD}")
+    smriti("tasks", "check", "nowhere").assert_refused("'nowhere' is not there")
+
+
 def test_check_of_a_good_task_finds_nothing(smriti: Smriti) -> None:
     ended = smriti("tasks", "check", GOOD)
     assert (ended.status, ended.out) == (0, f"1 tasks, {len(RULES)} rules, 0 problems, 0 not checked in full\n")

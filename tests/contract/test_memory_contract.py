@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from smriti.errors import MemorySystemError
-from smriti.memory import embedded
+from smriti.memory import embedded, file, off
 from smriti.protocols import MemorySystem, Store
 from smriti.types import Condition, Memory
 
@@ -28,7 +28,11 @@ class Case(NamedTuple):
     """False for a system whose memories end with their store."""
 
 
-CASES = [Case("embedded", embedded.create, layer="kw")]
+CASES = [
+    Case("embedded", embedded.create, layer="kw"),
+    Case("file", file.create, keeps=False),
+    Case("off", off.create, recalls=False, keeps=False),
+]
 
 REALM = "project:smriti-contract-on-t1"
 WINDOW = (0, 2**53)
@@ -76,6 +80,14 @@ def test_every_memory_gets_an_id_of_its_own_in_the_order_given(opened: Opened) -
     assert len(set(ids)) == len(animals)
     for animal in ("otter", "newt"):
         assert opened.found(animal)[0] == ids[animals.index(animal)]
+
+
+def test_an_id_is_given_once_over_all_calls_and_realms_also_after_it_was_forgotten(opened: Opened) -> None:
+    given = opened.store.remember([memory("We saw a heron."), memory("We saw a newt.", "m2")], REALM)
+    opened.store.forget(given[:1])
+    given += opened.store.remember([memory("We saw a heron.")], REALM)
+    given += opened.store.remember([memory("We saw a heron.")], f"{REALM}0")
+    assert len(set(given)) == len(given) == 4
 
 
 def test_remembering_nothing_gives_no_ids(opened: Opened) -> None:

@@ -293,6 +293,44 @@ def hidden_needs_a_folder_where_a_file_is(folder: Path) -> None:
     append(folder, "hidden/test.sh/more.sh", "true\n")
 
 
+# isolated
+
+
+PYTHON_CHECK = """\
+import subprocess, sys
+done = subprocess.run(["sh", "grader/check.sh"])
+sys.exit(done.returncode)
+"""
+
+
+def check_in_python(folder: Path, *options: str, head: str = "") -> None:
+    """Let a Python script ask the shell check, with `options` for its interpreter and `head` as its first line."""
+    append(folder, "hidden/grader/check.py", head + PYTHON_CHECK)
+    edit_json(folder, check_cmd=["python3", *options, "grader/check.py"], requires=["sh", "python3"])
+
+
+@harmless
+def check_in_isolated_python(folder: Path) -> None:
+    check_in_python(folder, "-B", "-I")
+
+
+@spoils("isolated")
+def check_that_is_not_isolated(folder: Path) -> None:
+    check_in_python(folder)
+
+
+@spoils("isolated")
+def check_whose_isolation_goes_to_the_script(folder: Path) -> None:
+    check_in_python(folder, "-B")
+    edit_json(folder, check_cmd=["python3", "-B", "grader/check.py", "-I"])
+
+
+@spoils("isolated")
+def check_that_imports_the_agents_code(folder: Path) -> None:
+    append(folder, "repo_fixture/tally/__init__.py", "")
+    check_in_python(folder, "-I", head="import os, sys; sys.path.insert(0, os.getcwd()); from tally import __name__\n")
+
+
 # requires
 
 
@@ -456,6 +494,13 @@ def check_that_cannot_be_started(folder: Path) -> None:
 def check_content_with_any_mark(folder: Path) -> None:
     replace(
         folder, "hidden/grader/check.sh", 'test "$found" = "$2"', 'test "$found" = "$2" || test "$found" = bob,none'
+    )
+
+
+@spoils("passes-on-nothing")
+def check_content_with_no_output(folder: Path) -> None:
+    replace(
+        folder, "hidden/grader/check.sh", 'test "$found" = "$2"', 'test "$found" = "$2" || test -z "$(cat lib/cell.sh)"'
     )
 
 

@@ -60,6 +60,7 @@ def test_all_problems_of_all_tasks_are_listed_at_once(tmp_path: Path) -> None:
         ("leaking-mark", "leak"),
         ("leaking-mark", "fixture-passes"),
         ("leaking-mark", "naive-passes"),
+        ("leaking-mark", "passes-on-nothing"),
         ("unpaid-mark", "schema"),
         ("unpaid-mark", "parts"),
         ("unpaid-mark", "path"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import smriti
-from smriti.receipts.writer import ReceiptWriter
+from smriti.receipts.writer import ReceiptWriter, manifest_digest
 from smriti.score import planned_cases
 from smriti.types import VERDICTS, CodeIdentity, Manifest, Status, TaskIdentity, TrialCase, TrialEvidence
 from tests.strategies import evidence, manifest
@@ -46,7 +46,8 @@ def a_manifest(**fields: Any) -> Manifest:
     }
     made = manifest(list(FAMILIES), ["off", "on"], 2)
     config = made.config.model_copy(update={"max_tokens": 1000})
-    return made.model_copy(update={"config": config, **stated, **fields})
+    scripted = fields.get("evidence_class", made.evidence_class) == "rehearsal"
+    return made.model_copy(update={"config": config, "scripted": scripted, **stated, **fields})
 
 
 def evidence_of(receipt: ReceiptWriter, case: TrialCase, **fields: Any) -> TrialEvidence:
@@ -61,6 +62,7 @@ def evidence_of(receipt: ReceiptWriter, case: TrialCase, **fields: Any) -> Trial
         tokens=100 + 10 * case.order,
         injected=("somebody else's",) if case.id == CONTAMINATED else None,
         family=FAMILIES[case.task_id],
+        manifest_sha256=manifest_digest(receipt.manifest),
     )
     kept: dict[str, Any] = {}
     if made.transcript_sha256:

@@ -205,6 +205,8 @@ OTHER: dict[str, Any] = {
     "packages": {"httpx": "1"},
     "systems": (SystemIdentity(name="embedded", version="2"),),
     "agents": (SystemIdentity(name="rehearsal", version="1", detail={"flake": 0.5}),),
+    "scripted": False,
+    "delivery": "prompt",
     "artifacts": {"smriti.whl": "0" * 64},
     "engine": "dask",
     "datasets": {"locomo": "0" * 64},

@@ -114,6 +114,11 @@ def test_two_private_keys_are_not_taken_for_one() -> None:
     assert redact(text) == b"[redacted]\nkept\n[redacted]"
 
 
+def test_a_private_key_ends_at_its_first_end() -> None:
+    end = "-----END PRIVATE KEY-----"
+    assert redact(f"{pem('PRIVATE KEY')}\nkept\n{end}".encode()) == f"[redacted]\nkept\n{end}".encode()
+
+
 @pytest.mark.parametrize(
     "text",
     [

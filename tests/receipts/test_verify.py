@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from smriti.receipts import trials
 from smriti.receipts.verify import Verdict, verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, stated
 from smriti.score import planned_cases
-from smriti.types import CodeIdentity, Fault, Planted
+from smriti.types import CodeIdentity, Fault, Planted, Seam
 from tests.receipts.build import a_manifest, evidence_of, write, write_resumed
 from tests.strategies import usage
 
@@ -82,6 +83,42 @@ def test_a_receipt_that_was_resumed_and_interrupted_again_is_both(tmp_path: Path
     assert (verdict.state, verdict.resumed) == ("interrupted", 1)
 
 
+@pytest.mark.parametrize(
+    "after", [(3, 13), (5, 3), (3, 5, 4)], ids=["more rows than there are", "fewer than before", "later fewer"]
+)
+def test_seams_that_do_not_fit_the_run_are_refused(tmp_path: Path, after: tuple[int, ...]) -> None:
+    write(tmp_path, rows=12)
+    seams = [Seam(resumed="2026-01-01T00:00:00+00:00", after_rows=rows).model_dump_json() for rows in after]
+    (tmp_path / SEAMS).write_text("".join(f"{seam}\n" for seam in seams))
+    assert f"resumed: line {len(after)}: after {after[-1]} rows" in refusals(verify(tmp_path))
+
+
+def test_a_seam_of_no_time_or_in_another_form_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, rows=12)
+    for seam in ('{"resumed":"once","after_rows":3}', '{"resumed": "2026-01-01T00:00:00+00:00", "after_rows": 3}'):
+        (tmp_path / SEAMS).write_text(seam + "\n")
+        assert "resumed: line 1: " in refusals(verify(tmp_path))
+
+
+STATED: dict[str, tuple[str, str, str]] = {
+    "coverage": ('"completed": 6', '"completed": 7', "coverage does not follow"),
+    "a figure": ('"value": 0.5', '"value": 0.75', "0.75 stated, 0.5 recomputed"),
+    "the sign of nothing": ('"low": 0.0', '"low": -0.0', "not in the form"),
+    "a flag": ("rehearsal: the agent", "rehearsal: some agent", "flags do not follow"),
+    "the class": ('"evidence_class": "rehearsal"', '"evidence_class": "measured"', "class 'measured'"),
+    "a figure said twice": ('"value": 0.5', '"value": 0.75,\n      "value": 0.5', "not in the form"),
+}
+
+
+@pytest.mark.parametrize("what", STATED)
+def test_a_summary_that_does_not_follow_is_refused_with_what_is_wrong_in_it_named(tmp_path: Path, what: str) -> None:
+    before, after, named = STATED[what]
+    content = (write(tmp_path) / SUMMARY).read_text()
+    assert before in content
+    (tmp_path / SUMMARY).write_text(content.replace(before, after, 1))
+    assert named in refusals(verify(tmp_path))
+
+
 @pytest.mark.parametrize("kind", ["rehearsal", "development", "measured"])
 def test_each_kind_of_evidence_is_named_with_what_it_is_worth(tmp_path: Path, kind: str) -> None:
     verdict = verify(write(tmp_path, a_manifest(evidence_class=kind)))
@@ -97,6 +134,34 @@ NOT_MEASURED: dict[str, Any] = {
     "a count of other tasks": {"selection": {"selected": 4, "of": 4}},
     "no count": {"selection": {}},
 }
+
+
+def test_a_scripted_agent_makes_a_rehearsal_whatever_the_class_says(tmp_path: Path) -> None:
+    called_measured = a_manifest(evidence_class="measured", scripted=True)
+    assert "its agent is scripted" in refusals(verify(write(tmp_path / "measured", called_measured)))
+    called_rehearsal = a_manifest(scripted=False)
+    assert "not said to be scripted" in refusals(verify(write(tmp_path / "rehearsal", called_rehearsal)))
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "link to a folder"])
+def test_what_is_neither_a_file_nor_a_folder_of_a_receipt_is_refused(tmp_path: Path, kind: str) -> None:
+    receipt = write(tmp_path / "receipt")
+    stray = receipt / "stray"
+    if kind == "pipe":
+        os.mkfifo(stray)
+    elif kind == "folder":
+        stray.mkdir()
+    else:
+        stray.symlink_to(tmp_path if "folder" in kind else tmp_path / "nowhere")
+    assert "stray: a link, a special file or a folder" in refusals(verify(receipt))
+
+
+def test_a_seal_from_before_the_start_is_refused(tmp_path: Path) -> None:
+    receipt = write(tmp_path / "receipt")
+    seal = json.loads((receipt / SUMMARY).read_bytes())
+    text = (receipt / SUMMARY).read_text().replace(seal["finished"], "1999-01-01T00:00:00+00:00")
+    (receipt / SUMMARY).write_text(text)
+    assert "is no time after" in refusals(verify(receipt))
 
 
 @pytest.mark.parametrize("why", NOT_MEASURED)
@@ -205,7 +270,7 @@ def test_a_manifest_that_contradicts_itself_is_refused(tmp_path: Path, what: str
 def test_a_plan_that_no_run_has_is_refused_and_not_laid_out(tmp_path: Path) -> None:
     made = a_manifest()
     huge = made.config.model_copy(update={"trials": 10**15})
-    write(tmp_path, made.model_copy(update={"config": huge, "planned": 6 * 10**15}), rows=0)
+    ReceiptWriter.create(tmp_path, made.model_copy(update={"config": huge, "planned": 6 * 10**15})).close()
     assert "no run has so many" in refusals(verify(tmp_path))
     assert trials.MOST_TRIALS < 10**15
 

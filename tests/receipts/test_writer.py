@@ -15,7 +15,7 @@ import pytest
 
 from smriti.errors import ReceiptError
 from smriti.receipts.verify import verify
-from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, read_manifest
+from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, read_manifest, stated
 from smriti.score import planned_cases
 from smriti.types import Manifest, SystemIdentity, TaskIdentity, TrialEvidence, TrialRecord
 from tests.receipts.build import a_manifest, append, evidence_of, python, write
@@ -165,6 +165,7 @@ def test_the_same_content_is_stored_once_in_each_kind_and_in_the_same_bytes_ever
     other.close()
     stored = [path / f"diffs/{first}.gz" for path in (receipt.directory, other.directory)]
     assert stored[0].read_bytes() == stored[1].read_bytes()
+    assert stored[0].read_bytes()[4:8] == bytes(4), "gzip has a place for the time"
 
 
 def test_a_secret_never_touches_the_disk_and_the_digest_is_of_what_is_stored(receipt: ReceiptWriter) -> None:
@@ -239,6 +240,8 @@ OTHERS: dict[str, Any] = {
     "packages": {"pydantic": "2.10"},
     "systems": (SystemIdentity(name="embedded", version="2"),),
     "agents": (SystemIdentity(name="rehearsal", version="1", detail={"model": "other"}),),
+    "scripted": False,
+    "delivery": "prompt",
     "artifacts": {},
     "engine": "dask",
     "datasets": {"notes": "6" * 64},
@@ -383,7 +386,12 @@ def test_evidence_without_its_score_line_is_dropped_with_what_only_it_names(tmp_
 
 def test_what_a_crash_left_half_written_is_not_sealed_in(tmp_path: Path) -> None:
     write(tmp_path, rows=2)
-    for left in (".summary.json.partial", ".manifest.json.partial", "transcripts/.0.gz.partial", "checks/.1.gz.partial"):
+    for left in (
+        ".summary.json.partial",
+        ".manifest.json.partial",
+        "transcripts/.0.gz.partial",
+        "checks/.1.gz.partial",
+    ):
         (tmp_path / left).write_bytes(b"half")
     with (tmp_path / SEAMS).open("wb") as seams:
         seams.write(b'{"resumed":"2026-')
@@ -518,3 +526,15 @@ def test_an_unreadable_manifest_is_a_receipt_error(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "read_bytes", denied)
     with pytest.raises(ReceiptError, match="Permission denied"):
         read_manifest(tmp_path)
+
+
+def test_a_run_that_was_cut_short_in_its_manifest_is_not_resumed(tmp_path: Path) -> None:
+    """Whoever dislikes where a run is heading could otherwise plan it anew and seal what there is."""
+    receipt = write(tmp_path / "receipt", rows=3)
+    shorter = a_manifest()
+    shorter = shorter.model_copy(
+        update={"config": shorter.config.model_copy(update={"trials": 1}), "planned": shorter.planned // 2}
+    )
+    (receipt / MANIFEST).write_bytes(stated(shorter))
+    with pytest.raises(ReceiptError, match=r"evidence.ndjson line 1 was written under another manifest.json"):
+        ReceiptWriter.resume(receipt, shorter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from smriti.sandbox import filetree
-from smriti.sandbox.filetree import changed_paths, digest, lay, matches, overlay, read_tree, unified_diff
+from smriti.sandbox.filetree import changed_paths, digest, lay, matches, overlay, read_tree, unified_diff, unlock
 from smriti.types import File, FileTree
 from tests.strategies import file_trees, tree
 
@@ -169,10 +170,11 @@ def test_a_folder_too_deep_for_a_path_is_told(tmp_path: Path) -> None:
 def test_a_folder_deeper_than_the_stack_is_read(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 1100)
     subprocess.run(["mkdir", "-p", deep], cwd=tmp_path, check=True)
-    (tmp_path / deep / "file").write_text("x")
-    files, irregular = read_tree(tmp_path)
-    subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)  # Python 3.11 cannot remove it
-    assert (files, irregular) == ({f"{deep}/file": File(b"x")}, [])
+    try:
+        (tmp_path / deep / "file").write_text("x")
+        assert read_tree(tmp_path) == ({f"{deep}/file": File(b"x")}, [])
+    finally:
+        subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)  # Python 3.11 cannot remove it
 
 
 def test_a_root_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
@@ -249,6 +251,12 @@ def test_an_overlay_can_be_laid_and_holds_the_upper_tree_whole(lower: FileTree, 
         assert read_tree(directory)[0] == both
 
 
+def test_an_overlay_puts_folders_over_files_and_files_over_folders() -> None:
+    lower = tree({"a": "file", "b/c": "below", "b/d/e": "below", "kept": "k", "shared": "old", "bb": "kept"})
+    upper = tree({"a/x/y": "new", "b": "new", "shared": "new"})
+    assert overlay(lower, upper) == {**upper, **tree({"kept": "k", "bb": "kept"})}
+
+
 # Selecting
 
 
@@ -260,7 +268,7 @@ def test_an_overlay_can_be_laid_and_holds_the_upper_tree_whole(lower: FileTree, 
         ("a/*", ["a/b", "a/.b"], ["a", "a/b/c", "b/a/c"]),
         ("a/*/c", ["a/b/c"], ["a/c", "a/b/b/c"]),
         ("*", ["a", "a b", "a\nb"], ["a/b"]),
-        ("**", ["a", "a/b", "a/b/c", ".x/y"], []),
+        ("**", ["a", "a/b", "a/b/c", ".x/y", "a\nb/c"], []),
         ("a/**", ["a/b", "a/b/c", "a/.b/c"], ["a", "ab/c", "b/a/c"]),
         ("**/a", ["a", "b/a", "b/c/a"], ["ba", "b/ba", "a/b"]),
         ("a/**/c", ["a/c", "a/b/c", "a/b/b/c"], ["ac", "a/bc", "a/c/d"]),
@@ -427,3 +435,31 @@ def test_git_makes_the_one_tree_of_the_other_by_the_diff(one: FileTree, other: F
         done = subprocess.run(command, input=diff, cwd=directory, env=env, capture_output=True, check=False)
         assert (done.returncode, done.stderr.decode()) == (0, "")
         assert read_tree(directory)[0] == after
+
+
+# Rights that were taken away
+
+
+def test_rights_are_given_back_and_no_link_is_followed(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    lay(tree({"a/b": "x", "a/deep/c": File(b"y", executable=True)}), root / "repo")
+    outside.mkdir(mode=0o500)
+    (root / "repo" / "link").symlink_to(outside)
+    for path in ("repo/a/b", "repo/a/deep", "repo/a", "repo", "."):
+        (root / path).chmod(0)
+    unlock(root / "repo", root)
+    assert [stat.S_IMODE((root / path).stat().st_mode) for path in (".", "repo", "repo/a", "repo/a/b")] == [
+        0o700,
+        0o700,
+        0o700,
+        0o400,
+    ]
+    assert read_tree(root / "repo")[0] == tree({"a/b": "x", "a/deep/c": File(b"y", executable=True)})
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o500
+    unlock(root / "repo" / "link")
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o500
+
+
+def test_what_is_not_there_cannot_be_unlocked_and_that_is_no_error(tmp_path: Path) -> None:
+    unlock(tmp_path / "gone" / "repo", tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -168,6 +168,13 @@ def test_a_check_may_be_a_program_in_hidden(tmp_path: Path) -> None:
     assert checked(sh("", hidden=program, check_cmd=("grader/run",)), tree(FIXTURE), tmp_path).exit_status == 9
 
 
+def test_what_a_task_requires_is_on_the_checks_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay({"tool-a": File(b"#!/bin/sh\nexit 9\n", executable=True)}, tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    task = sh("", check_cmd=("tool-a",), requires=("tool-a",))
+    assert checked(task, tree(FIXTURE), tmp_path).exit_status == 9
+
+
 def test_output_of_a_check_is_bounded(tmp_path: Path) -> None:
     done = checked(sh(f"head -c {MAX_CHECK_OUTPUT_BYTES + 1} /dev/zero"), tree(FIXTURE), tmp_path)
     assert (len(done.stdout), done.truncated, done.exit_status) == (MAX_CHECK_OUTPUT_BYTES, True, 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from smriti import process
 from smriti.sandbox.none import PlainCage, command_path, make_cage, missing_commands
 from tests.processes import PATH
 
@@ -37,6 +38,7 @@ def test_nothing_of_the_users_environment_gets_in(cage: PlainCage, monkeypatch: 
     monkeypatch.setenv("PYTHONPATH", "/leaked")
     monkeypatch.setenv("HOME", "/leaked")
     found = dict(line.split("=", 1) for line in cage.run(["env"], timeout_s=LONG_S).stdout.decode().splitlines())
+    assert found.pop(process.MARK)
     assert found == cage.env
     assert set(found) == {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"} | {
         f"XDG_{name}" for name in ("CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "RUNTIME_DIR")
@@ -109,13 +111,15 @@ def test_a_path_to_a_command_starts_in_the_cage(
 ) -> None:
     program(cage.workdir / "tools" / "hello", "inside")
     program(tmp_path / "tools" / "hello", "outside")
-    program(tmp_path / "tools" / "only", "outside")
+    program(cage.workdir / "inner" / "only", "inside")
+    program(tmp_path / "outer" / "only", "outside")
     monkeypatch.chdir(tmp_path)
     assert cage.run(["./tools/hello"], timeout_s=LONG_S).stdout == b"inside\n"
     assert cage.run(["tools/hello"], timeout_s=LONG_S).stdout == b"inside\n"
+    assert cage.run(["inner/only"], timeout_s=LONG_S).stdout == b"inside\n"
     assert cage.run([str(tmp_path / "tools" / "hello")], timeout_s=LONG_S).stdout == b"outside\n"
     with pytest.raises(FileNotFoundError):
-        cage.run(["tools/only"], timeout_s=LONG_S)
+        cage.run(["outer/only"], timeout_s=LONG_S)
 
 
 def test_a_file_that_may_not_be_executed_is_no_command(cage: PlainCage) -> None:
@@ -136,6 +140,7 @@ def test_python3_is_the_interpreter_below_the_environment_that_runs_smriti(
     cage = make_cage(tmp_path / "cage", command_path(required))
     ask = "import sys; print(sys.prefix == sys.base_prefix, sys.prefix, *sys.version_info)"
     told = cage.run(["python3", "-I", "-c", ask], timeout_s=LONG_S).stdout.decode()
+    assert str(tmp_path / "bin") not in cage.env["PATH"].split(os.pathsep)
     assert told.split(" ") == ["True", sys.base_prefix, *f"{' '.join(map(str, sys.version_info))}\n".split(" ")]
 
 
@@ -176,6 +181,11 @@ def test_missing_commands_are_named_in_order(tmp_path: Path, monkeypatch: pytest
     assert missing_commands(["no-such-b", "sh", "no-such-a"]) == ["no-such-b", "no-such-a"]
     tool.chmod(stat.S_IRUSR)
     assert missing_commands(["tool-a"]) == ["tool-a"]
+
+
+def test_python3_is_never_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert missing_commands(["python3"]) == []
 
 
 def test_what_is_not_missing_is_found_in_a_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,40 @@ from smriti.agents import _ended
 from smriti.agents.command import result, template
 from smriti.errors import UsageError
 from smriti.protocols import AgentJob
-from smriti.types import AgentRun, Completed, Hook, SystemIdentity
+from smriti.types import AgentRun, Completed, Hook, SystemIdentity, Usage
 
-MAX_TRANSCRIPT_BYTES = 50_000_000
+ARGUMENT = "a TOML file that describes the agent, as command:FILE.toml; smriti/agents/README.md shows one"
+MAX_TRANSCRIPT_BYTES = 250_000_000
+"""More than this of what an agent prints is thrown away, and with it the last line, which may be the result."""
 _SECRET_CHARACTERS = 8
 """A passed value shorter than this is no secret, and replacing it would spoil a transcript."""
 
 
 def create(argument: str | None) -> Command:
     """Make the agent that the TOML file `argument` describes; UsageError when the file cannot be used as it is."""
+    file, content = _file(argument)
+    return Command(template.read(file, content), sha256(content).hexdigest())
+
+
+def sources(argument: str | None) -> dict[str, str]:
+    """Return label → sha256 of the TOML file, and of each word of its command that is the path of a regular file."""
+    file, content = _file(argument)
+    found = {Path(file).name: sha256(content).hexdigest()}
+    for number, word in enumerate(template.read(file, content).command):
+        path = Path(word)
+        if path.is_absolute() and path.is_file():  # a relative one is the repository's, where the command runs
+            with path.open("rb") as opened:
+                found[f"command[{number}] {path.name}"] = file_digest(opened, "sha256").hexdigest()
+    return found
+
+
+def _file(argument: str | None) -> tuple[str, bytes]:
     if not argument:
         raise UsageError("agent 'command' was given no file, expected one that describes it: write command:FILE.toml")
     try:
-        content = Path(argument).read_bytes()
+        return argument, Path(argument).read_bytes()
     except OSError as error:
         raise UsageError(f"agent file {argument!r} cannot be read: {error.strerror}; expected a TOML file") from error
-    return Command(template.read(argument, content), sha256(content).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -118,14 +136,18 @@ class Command:
                 )
                 report = result.read(place, self.template.usage, content)
             except ValueError as error:
-                fault = fault or _ended.agent_error(f"exit status 0, but {error}{_ended.cut_note(ended)}")
+                cut = _ended.cut_note(ended, MAX_TRANSCRIPT_BYTES)
+                fault = fault or _ended.agent_error(f"exit status 0, but {error}{cut}")
+        usage = report.usage
+        if usage.total == 0 and not self.scripted:
+            usage = Usage()  # an agent with a model that says 0 of every kind has counted nothing
         session_id = report.session_id
         if (place is None or place.session_id is None) and "session_id" in self.template.placeholders:
             session_id = job.session_id
         return AgentRun(
             transcript=ended.stdout,
             said=report.said or "",
-            usage=report.usage,
+            usage=usage,
             seconds=ended.seconds,
             turns=report.turns,
             exit_status=ended.exit_status,

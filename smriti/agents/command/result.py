@@ -10,7 +10,7 @@ from typing import Any
 
 from smriti.agents._ended import last_line
 from smriti.agents.command.jsonpath import JsonPath
-from smriti.agents.command.template import ResultPlace, UsagePaths
+from smriti.agents.command.template import MAX_COUNT, ResultPlace, UsagePaths
 from smriti.types import Usage
 
 MAX_RESULT_BYTES = 10_000_000
@@ -70,13 +70,15 @@ def _count(where: str, path: str | int | None, result: Any) -> int | None:
     if not isinstance(path, str):
         return path
     value = JsonPath.parse(path).find(result)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT):
         return value
-    raise ValueError(f"{where} ({path}) is {value!r:.100} in its result, expected a whole number from 0")
+    raise ValueError(f"{where} ({path}) is {value!r:.100} in its result, expected a whole number from 0 to {MAX_COUNT}")
 
 
 def _text(where: str, path: str | None, result: Any) -> str | None:
     value = None if path is None else JsonPath.parse(path).find(result)
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()  # JSON can say half a character, and UTF-8 cannot
     raise ValueError(f"{where} ({path}) is {value!r:.100} in its result, expected a string")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,9 @@ from smriti.errors import UsageError
 from smriti.types import Stored
 
 PLACEHOLDERS = ("prompt", "prompt_file", "workdir", "session_id", "hooks_file", "result_file")
+
+MAX_COUNT = 10**12
+"""Tokens or turns above this are a mistake."""
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][\w-]*)\}")
 """Any word in braces, so that a misspelt one is found; `${NAME}` is the shell's, and JSON has no such words."""
@@ -76,7 +80,7 @@ def read(file: str, content: bytes) -> Template:
         raise UsageError(f"agent file {file!r}: {'; '.join(_broken_fields(error))}") from error
     if problems := [*_broken_command(template), *_broken_paths(template)]:
         raise UsageError(f"agent file {file!r}: {'; '.join(problems)}")
-    return _beside(Path(file), template)
+    return _located(file, template)
 
 
 def _broken_fields(error: ValidationError) -> Iterator[str]:
@@ -117,8 +121,8 @@ def _broken_paths(template: Template) -> Iterator[str]:
 
 
 def _broken_path(where: str, path: str | int | None) -> Iterator[str]:
-    if isinstance(path, int) and path < 0:
-        yield f"{where} is {path}, expected a path or a whole number from 0"
+    if isinstance(path, int) and not 0 <= path <= MAX_COUNT:
+        yield f"{where} is {path}, expected a path or a whole number from 0 to {MAX_COUNT}"
     if isinstance(path, str):
         try:
             JsonPath.parse(path)
@@ -126,9 +130,17 @@ def _broken_path(where: str, path: str | int | None) -> Iterator[str]:
             yield f"{where} is {path!r}, {error}"
 
 
-def _beside(file: Path, template: Template) -> Template:
-    """Take a relative path to the program itself as one from the file's folder, since a trial runs elsewhere."""
+def _located(file: str, template: Template) -> Template:
+    """Give the program's absolute path, since a trial runs elsewhere and with another PATH.
+
+    A relative path is one from the file's folder; a bare name is looked up on the user's PATH.
+    """
     program, *rest = template.command
-    if "/" not in program or program.startswith("{"):
+    if program.startswith("{"):
         return template
-    return template.model_copy(update={"command": (str((file.parent / program).absolute()), *rest)})
+    found = str(Path(file).parent / program) if "/" in program else shutil.which(program)
+    if found is None:
+        raise UsageError(
+            f"agent file {file!r}: command runs {program!r}, which is not on your PATH; install it, or give its path"
+        )
+    return template.model_copy(update={"command": (str(Path(found).absolute()), *rest)})

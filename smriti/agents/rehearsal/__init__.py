@@ -69,7 +69,7 @@ class Rehearsal:
             env=job.attachment.env,
             max_output_bytes=MAX_TRANSCRIPT_BYTES,
         )
-        return _read(ended, job.timeout_s)
+        return _read(job, ended)
 
 
 def _handed(job: AgentJob, flake: float) -> dict[str, Any]:
@@ -124,19 +124,21 @@ class _Result(BaseModel):
     stopped: Literal["max_tokens"] | None
 
 
-def _read(ended: Completed, timeout_s: float) -> AgentRun:
+def _read(job: AgentJob, ended: Completed) -> AgentRun:
     """Read the transcript of a run that has ended in whatever way; what was never reported is unknown."""
     events = list(_events(ended.stdout))
     result, problem = _result(events)
     said = [
         event["text"] for event in events if event.get("type") == "assistant" and isinstance(event.get("text"), str)
     ]
-    fault = _ended.fault(ended, timeout_s)
+    fault = _ended.fault(ended, job.timeout_s)
     if fault is None and problem is not None:
-        fault = _ended.agent_error(f"exit status 0, but {problem}{_ended.cut_note(ended)}")
+        fault = _ended.agent_error(f"exit status 0, but {problem}{_ended.cut_note(ended, MAX_TRANSCRIPT_BYTES)}")
     if fault is None and result is not None and result.stopped:
         message = f"it stopped after {result.num_turns} turns: the next one would have gone over its token limit"
         fault = Fault(status="token_limit", phase="agent", message=message)
+    if fault is None and (failure := _hooks_failure(job.attachment, events)):
+        fault = Fault(status="memory_error", phase="agent", message=failure)
     return AgentRun(
         transcript=ended.stdout,
         said="\n".join([*said, result.result] if result else said),
@@ -147,6 +149,19 @@ def _read(ended: Completed, timeout_s: float) -> AgentRun:
         session_id=result.session_id if result else None,
         fault=fault,
     )
+
+
+def _hooks_failure(attachment: Attachment, events: Iterable[dict[str, Any]]) -> str | None:
+    """Say what went wrong where every hook that was to bring memory to the prompt failed; None where one did not."""
+    configured = [hook for hook in attachment.hooks if hook.event == "UserPromptSubmit"]
+    ran = [event for event in events if event.get("type") == "hook" and event.get("event") == "UserPromptSubmit"]
+    if not ran or any(event.get("problem") is None for event in ran):
+        return None
+    told = [
+        ": ".join(filter(None, (repr(hook.command[0]), event["problem"], str(event.get("stderr", "")).strip())))
+        for hook, event in zip(configured, ran, strict=False)
+    ]
+    return f"every UserPromptSubmit hook failed, and no memory came: {' '.join('; '.join(told).split())}"
 
 
 def _events(transcript: bytes) -> Iterable[dict[str, Any]]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
+import threading
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from smriti import process
 from smriti.errors import MemorySystemError
 from smriti.protocols import Agent, HookRunner, Keep, MemorySystem
+from smriti.receipts.writer import stated
+from smriti.sandbox.filetree import unlock
 from smriti.sandbox.fixture import Fixtures
 from smriti.sandbox.none import missing_commands
 from smriti.score import planned_cases
@@ -38,9 +43,17 @@ class BenchSuite:
     ) -> None:
         self.manifest = manifest
         self._tasks = {folder.task.id: folder for folder in tasks}
-        self._missing = {folder.task.id: missing_commands(folder.task.requires) for folder in tasks}
+        self._missing = {folder.task.id: _missing_here(folder) for folder in tasks}
         self._trials = scratch / "trials"
-        self._setting = Setting(manifest, agent, run_hook, Fixtures(scratch / "fixtures"))
+        self._setting = Setting(
+            manifest=manifest,
+            manifest_sha256=hashlib.sha256(stated(manifest)).hexdigest(),
+            agent=agent,
+            run_hook=run_hook,
+            fixtures=Fixtures(scratch / "fixtures"),
+            gradings=scratch,
+            cores=threading.Semaphore(os.cpu_count() or 1),
+        )
         self._memory_stores = StorePool(memory, scratch / "stores" / "memory")
         self._file_stores = StorePool(file_memory, scratch / "stores" / "file")
 
@@ -60,7 +73,8 @@ class BenchSuite:
         try:
             with stores.borrow() as lease:
                 trial.attempt(lease.store, root, keep)
-                lease.reusable = trial.fault is None or trial.fault.status not in _STORE_FAULTS
+                unsure = trial.fault is not None and trial.fault.status in _STORE_FAULTS
+                lease.reusable = trial.forgotten and not unsure
         except MemorySystemError as error:
             trial.end("memory_error", "prepare", f"the memory system could not be opened or closed: {error}")
         except OSError as error:
@@ -69,26 +83,23 @@ class BenchSuite:
             _tear_down(trial, root)
         return trial.evidence()
 
-    def open_once(self) -> None:
-        """Open the memory system and put it back; MemorySystemError before anything runs if it cannot be opened."""
-        try:
-            with self._memory_stores.borrow():
-                pass
-        except MemorySystemError as error:
-            name = self.manifest.config.memory
-            raise MemorySystemError(f"memory system {name!r} cannot be opened, and nothing was run: {error}") from error
-
     def close(self) -> None:
         """Close every store."""
         with contextlib.closing(self._memory_stores), contextlib.closing(self._file_stores):
             pass
 
 
+def _missing_here(folder: TaskFolder) -> list[str]:
+    """Name the commands that the task needs and this machine lacks; git is one where it has a history."""
+    return missing_commands([*folder.task.requires, *(["git"] if folder.history is not None else [])])
+
+
 def _tear_down(trial: Trial, root: Path) -> None:
-    try:
-        _remove(root)
-    except OSError as error:
-        trial.end("infra_error", "teardown", f"something of the trial is left on the disk: {error}")
+    for directory in filter(None, (trial.grading, root)):
+        try:
+            _remove(directory)
+        except OSError as error:
+            trial.end("infra_error", "teardown", f"something of the trial is left on the disk: {error}")
 
 
 def _remove(root: Path) -> None:
@@ -97,10 +108,10 @@ def _remove(root: Path) -> None:
         return
     try:
         shutil.rmtree(root)
+    except RecursionError:  # Python 3.11 and 3.12 go down a tree by calling themselves
+        process.run(["rm", "-rf", str(root)], cwd=root.parent, env={"PATH": os.defpath}, timeout_s=60)
+        if root.exists():
+            raise OSError(f"{root.name} is nested too deep to be removed") from None
     except PermissionError:
-        for folder, names, _ in os.walk(root):
-            for name in names:
-                path = Path(folder, name)
-                if not path.is_symlink():  # what a link names is not the trial's
-                    path.chmod(0o700)
+        unlock(root)
         shutil.rmtree(root)

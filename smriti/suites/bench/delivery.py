@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from smriti.errors import MemorySystemError
-from smriti.protocols import Agent, Cage, HookRunner
+from smriti.protocols import Agent, Cage, HookRunner, MemorySystem, Store
+from smriti.suites.bench.attachment import is_text, refuse_delivery, refuse_sabotage
+from smriti.suites.bench.boundary import open_store
 from smriti.suites.bench.placebo import placebo_notes
-from smriti.types import OWN_REALM, Attachment, Condition, File, FileTree, TaskFolder
+from smriti.types import OWN_REALM, Attachment, Condition, File, FileTree, Hook, Memory, TaskFolder
 
 _HEADING = "Notes from earlier work on this project:"
+_PROBE_REALM = "project:smriti-probe"
+_PROBE = Memory(content="The probe was here.", type="wisdom", role="convention", source_id="probe")
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,22 @@ class Delivery:
     attachment: Attachment
     channel: str
     """none, hooks, prompt (the hooks' text put before the prompt), files or prefix."""
+
+
+def probe_delivery(memory: MemorySystem, agent: Agent, workspace: Path) -> str:
+    """Say how `memory` would reach `agent` under on, in the words of `Delivery.channel`.
+
+    A store is opened in `workspace`, one memory is planted, attached and forgotten, and the store is closed.
+    MemorySystemError, before anything is run, where it cannot be opened, attached or closed.
+    """
+    workspace.mkdir(parents=True)
+    try:
+        with contextlib.closing(open_store(memory, workspace)) as store, _planted_probe(store):
+            return _channel(store.attach(_PROBE_REALM, Condition("on")), agent)
+    except (MemorySystemError, OSError) as error:
+        raise MemorySystemError(
+            f"memory system {memory.name!r} cannot be opened and attached, and nothing was run: {error}"
+        ) from error
 
 
 def deliver(
@@ -34,14 +56,24 @@ def deliver(
     session_id: str,
     seed: str,
 ) -> Delivery:
-    """Fit what a store attached to what the agent takes, and lay its files; MemorySystemError where it takes it not."""
+    """Fit what a store attached to what the agent takes, and lay its files.
+
+    MemorySystemError where the agent does not take it, where it would be sabotage, and where the condition says that
+    nothing may arrive.
+    """
+    refuse_delivery(attachment, condition)
+    refuse_sabotage(attachment, task, cage)
     if condition.kind in {"handed", "placebo"}:
         attachment = dataclasses.replace(attachment, prefix=_in_prompt(condition, task, seed))
-    channel = _channel(attachment)
-    if channel == "hooks" and "hooks" not in agent.channels:
-        texts = [run_hook(hook, cage, session_id, task.task.prompt, attachment.env) for hook in attachment.hooks]
-        attachment = dataclasses.replace(attachment, hooks=(), prefix="\n\n".join(filter(None, texts)))
-        channel = "prompt"
+    channel = _channel(attachment, agent)
+    if channel == "prompt":
+        texts = [
+            _hook_text(hook, run_hook(hook, cage, session_id, task.task.prompt, attachment.env))
+            for hook in attachment.hooks
+        ]
+        prefix = "\n\n".join(filter(None, [attachment.prefix, *texts]))
+        attachment = dataclasses.replace(attachment, hooks=(), prefix=prefix)
+        refuse_delivery(attachment, condition)
     _refuse_unless_taken(agent, attachment)
     for name, text in attachment.files.items():
         _append(cage.workdir / name, text)
@@ -70,12 +102,32 @@ def _in_prompt(condition: Condition, task: TaskFolder, seed: str) -> str:
     return "\n".join([_HEADING, *(f"- {note}" for note in notes)])
 
 
-def _channel(attachment: Attachment) -> str:
+@contextlib.contextmanager
+def _planted_probe(store: Store) -> Iterator[None]:
+    """Hold one memory in the store, if it takes one: some systems attach nothing of an empty realm.
+
+    A system that cannot plant or forget is not refused here; its trials say so, each for itself.
+    """
+    ids: list[str] = []
+    with contextlib.suppress(MemorySystemError):
+        ids = store.remember([_PROBE], _PROBE_REALM)
+    yield
+    with contextlib.suppress(MemorySystemError):
+        store.forget(ids)
+
+
+def _channel(attachment: Attachment, agent: Agent) -> str:
     if attachment.hooks:
-        return "hooks"
+        return "hooks" if "hooks" in agent.channels else "prompt"
     if attachment.files:
         return "files"
     return "prefix" if attachment.prefix else "none"
+
+
+def _hook_text(hook: Hook, text: str) -> str:
+    if not is_text(text):
+        raise MemorySystemError(f"{hook.event} hook {hook.command[0]!r} added what is no Unicode text: {text!r:.200}")
+    return text
 
 
 def _refuse_unless_taken(agent: Agent, attachment: Attachment) -> None:

@@ -38,8 +38,12 @@ def bench_manifest(
     engine: str,
     sandbox: str,
     jobs: int,
+    delivery: str,
 ) -> Manifest:
-    """Describe the run as it would start now; UsageError when no task is selected."""
+    """Describe the run as it would start now; UsageError when no task is selected.
+
+    `delivery` is what `probe_delivery` found.
+    """
     if not tasks:
         raise UsageError("no task is selected; `smriti tasks list` shows what there is")
     now = datetime.now(UTC)
@@ -54,6 +58,8 @@ def bench_manifest(
         packages=installed_packages(),
         systems=tuple(system.identity() for system in systems),
         agents=(agent.identity(),),
+        scripted=agent.scripted,
+        delivery=delivery,
         artifacts={},
         engine=engine,
         datasets={},

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from smriti.errors import MemorySystemError
 from smriti.protocols import MemorySystem, Store
+from smriti.suites.bench.boundary import open_store
 
 
 @dataclass
@@ -61,4 +62,4 @@ class StorePool:
     def _open(self, number: int) -> Store:
         workspace = self._workspace / str(number)
         workspace.mkdir(parents=True)
-        return self._system.open(workspace)
+        return open_store(self._system, workspace)

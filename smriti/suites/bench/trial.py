@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from smriti.errors import AgentError, MemorySystemError
+from smriti.errors import AgentError, MemorySystemError, SmritiError
 from smriti.protocols import Agent, AgentJob, Cage, HookRunner, Keep, Store
-from smriti.sandbox.filetree import read_tree, unified_diff
+from smriti.sandbox.filetree import unified_diff
 from smriti.sandbox.fixture import Fixtures
-from smriti.sandbox.grading import MAX_DELIVERABLE_BYTES, run_check, select_deliverables
+from smriti.sandbox.grading import altered_checks, read_work, run_check, select_deliverables
 from smriti.sandbox.none import command_path, make_cage
+from smriti.suites.bench.boundary import run_agent
 from smriti.suites.bench.delivery import Delivery, deliver, without_laid_files
 from smriti.types import (
     OWN_REALM,
@@ -43,9 +46,15 @@ class Setting:
     """What all trials of a run share."""
 
     manifest: Manifest
+    manifest_sha256: str
+    """Of the receipt's manifest.json."""
     agent: Agent
     run_hook: HookRunner
     fixtures: Fixtures
+    gradings: Path
+    """Where each trial's graded copy gets a folder whose name nobody can foresee."""
+    cores: threading.Semaphore
+    """As many checks as the machine has cores, so that no time limit is met for want of one."""
 
 
 @dataclass
@@ -55,6 +64,8 @@ class Trial:
     setting: Setting
     task: TaskFolder
     case: TrialCase
+    grading: Path | None = None
+    """The folder of the graded copy; there is none before the agent has ended."""
     cage: Cage | None = None
     planted: list[Planted] = field(default_factory=list)
     injected_ids: tuple[str, ...] | None = None
@@ -68,6 +79,8 @@ class Trial:
     check_output_sha256: str | None = None
     left_out: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    forgotten: bool = False
+    """The store has confirmed that nothing that was planted is left, whatever else went wrong."""
     fault: Fault | None = None
 
     def __post_init__(self) -> None:
@@ -76,7 +89,7 @@ class Trial:
         self.session_id = trial_session_id(self.realm)
 
     def attempt(self, store: Store, root: Path, keep: Keep) -> None:
-        """Take the trial through the protocol's steps in fresh directories below `root`.
+        """Take the trial through the protocol's steps, with the agent in a fresh directory below `root`.
 
         A fault ends it, but what the agent did is kept and what was planted is forgotten all the same.
         """
@@ -86,14 +99,15 @@ class Trial:
         self._do("attach", lambda: self._attach(store))
         self._do("agent", lambda: self._run_agent(store))
         if self.run is not None:
-            self._do("grade", lambda: self._grade(root / "grade", keep), after_fault=True)
+            self._do("grade", lambda: self._grade(root, keep), after_fault=True)
         self._do("forget", lambda: self._forget(store), after_fault=True)
         self.seconds["total"] = time.monotonic() - started
 
     def end(self, status: Status, phase: Phase, message: str) -> None:
         """Record a fault. The first one is the cause; what comes while cleaning up after it is its consequence."""
         if self.fault is None:
-            self.fault = Fault(status=status, phase=phase, message=message)
+            readable = message.encode(errors="backslashreplace").decode()
+            self.fault = Fault(status=status, phase=phase, message=readable)
 
     def evidence(self) -> TrialEvidence:
         """State what is known now as an evidence row."""
@@ -101,6 +115,7 @@ class Trial:
         return TrialEvidence(
             case=self.case.id,
             run_id=self.setting.manifest.run_id,
+            manifest_sha256=self.setting.manifest_sha256,
             task_id=self.case.task_id,
             task_sha256=self.task.sha256,
             family=self.task.task.family,
@@ -145,7 +160,10 @@ class Trial:
 
     def _prepare(self, root: Path) -> None:
         self.cage = make_cage(root, command_path(self.task.task.requires))
-        self.setting.fixtures.materialize(self.task, self.cage.workdir)
+        try:
+            self.setting.fixtures.materialize(self.task, self.cage.workdir)
+        except SmritiError as error:  # git did not import the history
+            self.end("infra_error", "prepare", str(error))
 
     def _plant(self, store: Store) -> None:
         """Plant the task's memories in their order; those of an adjacent project go to a realm beside the trial's."""
@@ -179,20 +197,19 @@ class Trial:
         assert self.cage is not None
         assert self.delivery is not None
         config = self.setting.manifest.config
-        self.run = self.setting.agent.run(
-            AgentJob(
-                prompt=self.task.task.prompt,
-                cage=self.cage,
-                attachment=self.delivery.attachment,
-                session_id=self.session_id,
-                timeout_s=config.timeout_s,
-                max_tokens=config.max_tokens,
-                task=self.task,
-                seed=f"{config.seed}/{self.case.id}",
-            )
+        job = AgentJob(
+            prompt=self.task.task.prompt,
+            cage=self.cage,
+            attachment=self.delivery.attachment,
+            session_id=self.session_id,
+            timeout_s=config.timeout_s,
+            max_tokens=config.max_tokens,
+            task=self.task,
+            seed=f"{config.seed}/{self.case.id}",
         )
-        if self.run.fault is not None:
-            self.fault = self.run.fault
+        self.run = run_agent(self.setting.agent, job)
+        if fault := self.run.fault:
+            self.end(fault.status, fault.phase, fault.message)
         used = self.run.usage.total
         if config.max_tokens is not None and used is not None and used > config.max_tokens:
             self.end("token_limit", "agent", f"{used} tokens used, {config.max_tokens} allowed")
@@ -209,19 +226,20 @@ class Trial:
         assert self.delivery is not None
         assert self.run is not None
         self.transcript_sha256 = keep("transcripts", self.run.transcript)
-        worked: FileTree = {}
-        irregular: list[str] = []
-        workdir = self.cage.workdir
-        if workdir.is_dir() and not workdir.is_symlink():  # else the agent put something else in its place
-            worked, irregular = read_tree(workdir, MAX_DELIVERABLE_BYTES)
-            worked = without_laid_files(worked, self.delivery.attachment, self.task.fixture)
+        read, irregular = read_work(self.cage.workdir, root)
+        worked = without_laid_files(read, self.delivery.attachment, self.task.fixture)
         self.diff_sha256 = keep("diffs", unified_diff(self.task.fixture, worked))
         deliverables = select_deliverables(self.task, worked, irregular)
         self.left_out = deliverables.left_out
-        if self.fault is not None:
-            return
+        if self.fault is None:
+            self._check(deliverables.tree, keep)
+
+    def _check(self, graded: FileTree, keep: Keep) -> None:
+        """Run the check over `graded`, and refuse a verdict that the check did not come to by itself."""
+        self.grading = Path(tempfile.mkdtemp(prefix="grade-", dir=self.setting.gradings))
         try:
-            checked = run_check(self.task, deliverables.tree, root)
+            with self.setting.cores:
+                checked = run_check(self.task, graded, self.grading)
         except FileNotFoundError as error:
             self.end("check_error", "grade", str(error))
             return
@@ -232,10 +250,15 @@ class Trial:
             self.end("check_timeout", "grade", f"no verdict within {self.task.task.timeout_s:g} s")
         elif checked.exit_status < 0:
             self.end("check_error", "grade", f"the check was ended by signal {-checked.exit_status}")
+        elif altered := altered_checks(self.task, self.grading):
+            self.end("check_error", "grade", f"of the check's own files these were altered: {', '.join(altered)}")
+        elif checked.exit_status == 0 and graded == self.task.fixture:
+            self.end("check_error", "grade", "passed without any change to the fixture")
 
     def _forget(self, store: Store) -> None:
         if self.planted:
             store.forget([planted.id for planted in self.planted])
+        self.forgotten = True
 
     def _agent_session_id(self) -> str:
         """Return the session that memory was delivered to: the agent's own, unless the harness ran the hooks for it."""

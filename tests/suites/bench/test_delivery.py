@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smriti import registry
 from smriti.agents.hooks import run_hook
 from smriti.errors import MemorySystemError
+from smriti.protocols import Store
 from smriti.sandbox.none import PlainCage, command_path, make_cage
-from smriti.suites.bench.delivery import Delivery, deliver, without_laid_files
+from smriti.suites.bench.delivery import Delivery, deliver, probe_delivery, without_laid_files
 from smriti.types import Attachment, Condition, File, FileTree, Hook
-from tests.benches import Acting, fact, tiny_task
+from tests.benches import Acting, RemembersNothing, SystemAround, Watched, fact, tiny_task
 from tests.strategies import tree
 
 ON = Condition("on")
@@ -110,6 +112,93 @@ def test_files_are_appended_to_what_is_there(cage: PlainCage) -> None:
     delivered(cage, Attachment(files={"AGENTS.md": "Cod.\n", "deep/er/CLAUDE.md": "Cod.\n"}))
     assert (cage.workdir / "AGENTS.md").read_text() == "House rules.\nCod.\n"
     assert (cage.workdir / "deep/er/CLAUDE.md").read_text() == "Cod.\n"
+
+
+def test_a_prefix_stays_before_the_text_of_the_hooks(cage: PlainCage) -> None:
+    attachment = Attachment(prefix="Cod.", env={"REALM": "r"}, hooks=(saying("first"),))
+    assert delivered(cage, attachment, EVERYTHING - {"hooks"}).attachment.prefix.startswith("Cod.\n\nfirst ")
+
+
+def test_a_hooks_text_that_is_no_unicode_is_refused(cage: PlainCage) -> None:
+    attachment = Attachment(env={"REALM": "r"}, hooks=(saying("\ud800"),))
+    with pytest.raises(MemorySystemError, match="no Unicode text"):
+        delivered(cage, attachment, EVERYTHING - {"hooks"})
+
+
+# Where nothing may arrive
+
+
+NOTHING = [Condition("off"), Condition("handed"), Condition("placebo")]
+ABLATED = Condition("ablate", "all")
+HOOK = Hook("UserPromptSubmit", ("true",))
+
+
+@pytest.mark.parametrize("condition", NOTHING, ids=str)
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        Attachment(prefix="Cod."),
+        Attachment(files={"AGENTS.md": "Cod."}),
+        Attachment(mcp_servers={"cod": ("cod-server",)}),
+        Attachment(hooks=(HOOK,)),
+    ],
+)
+def test_a_memory_system_delivers_nothing_where_memory_is_off(
+    cage: PlainCage, attachment: Attachment, condition: Condition
+) -> None:
+    with pytest.raises(MemorySystemError, match=rf"delivered under {condition}"):
+        delivered(cage, attachment, condition=condition)
+    assert list(cage.workdir.iterdir()) == []
+
+
+@pytest.mark.parametrize("attachment", [Attachment(prefix="Cod."), Attachment(files={"AGENTS.md": "Cod."})])
+def test_a_memory_system_delivers_nothing_with_every_lane_ablated(cage: PlainCage, attachment: Attachment) -> None:
+    with pytest.raises(MemorySystemError, match="delivered under ablate:all"):
+        delivered(cage, attachment, condition=ABLATED)
+
+
+def test_with_every_lane_ablated_a_hook_has_nothing_to_say(cage: PlainCage) -> None:
+    silent = Attachment(env={"REALM": "r"}, hooks=(saying(""),))
+    assert delivered(cage, silent, EVERYTHING - {"hooks"}, ABLATED).attachment.prefix == ""
+    talking = Attachment(env={"REALM": "r"}, hooks=(saying("Cod."),))
+    with pytest.raises(MemorySystemError, match="prefix delivered under ablate:all"):
+        delivered(cage, talking, EVERYTHING - {"hooks"}, ABLATED)
+    assert delivered(cage, talking, EVERYTHING - {"hooks"}, Condition("ablate", "kw")).attachment.prefix
+
+
+# How it would be delivered
+
+
+@pytest.mark.parametrize(
+    ("memory", "channels", "channel"),
+    [
+        ("embedded", EVERYTHING, "hooks"),
+        ("embedded", EVERYTHING - {"hooks"}, "prompt"),
+        ("file", EVERYTHING, "files"),
+        ("off", EVERYTHING, "none"),
+    ],
+)
+def test_the_probe_says_how_memory_would_reach_the_agent(
+    tmp_path: Path, memory: str, channels: frozenset[str], channel: str
+) -> None:
+    watched = Watched(registry.load("memory", memory))
+    agent = Acting(lambda _job: None, channels)
+    assert probe_delivery(watched.system, agent, tmp_path / "probe") == channel
+    assert (watched.closed, watched.left) == (1, []), "nothing is left of it"
+
+
+def test_a_system_that_cannot_be_opened_is_named_before_anything_runs(tmp_path: Path) -> None:
+    def refuse(store: Store) -> Store:
+        store.close()
+        raise ConnectionRefusedError("its server does not answer")
+
+    with pytest.raises(MemorySystemError, match=r"'embedded' cannot be opened.* nothing was run: .*does not answer"):
+        probe_delivery(SystemAround(refuse), Acting(lambda _job: None), tmp_path / "probe")
+
+
+def test_a_system_that_cannot_plant_is_left_to_its_trials(tmp_path: Path) -> None:
+    system = SystemAround(RemembersNothing)
+    assert probe_delivery(system, Acting(lambda _job: None), tmp_path / "probe") == "hooks"
 
 
 @pytest.mark.parametrize("kind", ["handed", "placebo"])

@@ -85,6 +85,7 @@ def stated(agent: Acting = REAL, selection: dict[str, object] | None = None, **c
         engine="local",
         sandbox="none",
         jobs=2,
+        delivery="hooks",
     )
 
 
@@ -141,4 +142,5 @@ def test_a_run_of_no_task_is_refused() -> None:
             engine="local",
             sandbox="none",
             jobs=1,
+            delivery="none",
         )

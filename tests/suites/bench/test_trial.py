@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shutil
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -16,12 +17,14 @@ from typing import Any
 import pytest
 
 from smriti import registry
-from smriti.errors import MemorySystemError
+from smriti.errors import AgentError, MemorySystemError, SmritiError
 from smriti.protocols import AgentJob, Store
-from smriti.types import AgentRun, Attachment, Condition, Phase, Status, SystemIdentity, Usage
+from smriti.suites import bench
+from smriti.types import AgentRun, Attachment, Completed, Condition, Phase, Status, SystemIdentity, Usage
 from tests.benches import (
     DYING_CHECK,
     HANGING_CHECK,
+    PLAIN_CHECK,
     README,
     Acting,
     CannotTell,
@@ -227,6 +230,14 @@ def test_a_store_that_does_not_forget_is_a_fault_and_is_not_lent_again(tmp_path:
     assert len(system.opened) == 2
 
 
+def test_a_store_that_does_not_forget_is_not_lent_again_though_something_else_failed_first(tmp_path: Path) -> None:
+    system = SystemAround(ForgetsNothing)
+    agent = command_agent(tmp_path, CRASH)
+    ran = run_bench(tmp_path, [tiny_task()], agent=agent, memory=system, conditions=("on",), trials=2)
+    assert_ended(ran, "agent_error", "agent", "out of ideas")
+    assert len(system.opened) == 2
+
+
 def test_the_first_fault_is_the_one_that_is_told(tmp_path: Path) -> None:
     class ForgetsAndTellsNothing(ForgetsNothing, CannotTell): ...
 
@@ -312,10 +323,10 @@ def test_after_a_fault_of_the_agent_the_store_is_clean_and_lent_again(tmp_path: 
 
 
 def test_an_agent_that_cannot_be_started_is_a_fault_of_the_agent(tmp_path: Path) -> None:
-    file = tmp_path / "agent.toml"
-    file.write_text('name = "absent"\nversion = "1"\ncommand = ["no-such-agent"]\n')
-    agent = registry.load("agents", f"command:{file}")
-    ran = run_bench(tmp_path, [tiny_task()], agent=agent, conditions=("on",))
+    def absent(job: AgentJob) -> None:
+        raise AgentError(f"'no-such-agent' could not be started in {job.cage.workdir.name}")
+
+    ran = run_bench(tmp_path, [tiny_task()], agent=Acting(absent), conditions=("on",))
     assert_ended(ran, "agent_error", "agent", "'no-such-agent' could not be started")
     assert ran.trial().transcript_sha256 is None
 
@@ -372,6 +383,35 @@ def folder_for_a_deliverable(job: AgentJob) -> None:
 def pipe_for_a_deliverable(job: AgentJob) -> None:
     """Make the answer a pipe that nobody writes to."""
     os.mkfifo(job.cage.workdir / "answer.txt")
+
+
+@pytest.mark.parametrize(
+    ("act", "became"),
+    [(without_workdir, "removed"), (link_for_a_workdir, "replaced"), (file_for_a_workdir, "replaced")],
+)
+def test_a_working_directory_that_is_no_more_is_named_first(
+    tmp_path: Path, act: Callable[[AgentJob], None], became: str
+) -> None:
+    ran = run_bench(tmp_path, [tiny_task()], agent=Acting(act), conditions=("on",))
+    assert ran.trial().left_out[0] == f".: the working directory was {became}"
+
+
+def test_what_the_agent_took_the_rights_from_is_read_all_the_same(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.touch(mode=0o600)
+
+    def lock(job: AgentJob) -> None:
+        answering(job)
+        workdir = job.cage.workdir
+        (workdir / "link").symlink_to(outside)
+        outside.chmod(0o000)
+        for path in (workdir / "answer.txt", workdir / "office", workdir, workdir.parent, workdir.parent.parent):
+            path.chmod(0o000)
+
+    ran = run_bench(tmp_path, [tiny_task()], agent=Acting(lock), conditions=("on",))
+    assert (ran.record().status, ran.trial().left_out) == ("passed", ("link: a symbolic link",))
+    assert list((ran.scratch / "trials").iterdir()) == []
+    assert outside.stat().st_mode & 0o777 == 0, "what a link names is not the trial's"
 
 
 @pytest.mark.parametrize(
@@ -442,6 +482,21 @@ def test_a_locked_folder_is_removed_and_what_its_links_name_is_not_touched(tmp_p
     assert outside.stat().st_mode & 0o777 == 0o755
 
 
+def test_folders_nested_beyond_any_recursion_are_removed_too(tmp_path: Path) -> None:
+    def dig(job: AgentJob) -> None:
+        here = os.open(job.cage.workdir, os.O_RDONLY)
+        for _ in range(1500):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)
+
+    ran = run_bench(tmp_path, [tiny_task()], agent=Acting(dig), conditions=("on",))
+    assert ran.record().status == "failed"
+    assert list((ran.scratch / "trials").iterdir()) == []
+
+
 # The check and the machine go wrong
 
 
@@ -468,6 +523,18 @@ def test_what_a_check_prints_is_kept(tmp_path: Path) -> None:
     check = "import sys; print('one seen'); print('two seen', file=sys.stderr)"
     ran = run_bench(tmp_path, [tiny_task(check=check)], agent=Acting(answering), conditions=("on",))
     assert ran.kept("checks", ran.trial().check_output_sha256) == "one seen\ntwo seen\n"
+
+
+def test_a_task_with_a_history_is_skipped_where_there_is_no_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "missing_commands", lambda commands: [name for name in commands if name == "git"])
+    tasks = [tiny_task(), replace(tiny_task("beta"), history=b"")]
+    ran = run_bench(tmp_path, tasks, agent=Acting(answering), conditions=("on",))
+    assert (ran.record().status, ran.record(task="beta").status) == ("passed", "skipped")
+    fault = ran.record(task="beta").fault
+    assert fault is not None
+    assert fault.message == "not on this machine: git"
 
 
 def test_a_task_whose_command_is_missing_is_skipped_and_counted_and_never_passed(tmp_path: Path) -> None:
@@ -510,12 +577,99 @@ def test_what_cannot_be_removed_is_a_fault_of_the_machine(tmp_path: Path, monkey
     assert_ended(ran, "infra_error", "teardown", "Directory not empty")
 
 
-def test_what_is_wrong_with_the_harness_stops_the_run(tmp_path: Path) -> None:
-    def broken(job: AgentJob) -> None:
-        raise ZeroDivisionError(job.session_id)
+@pytest.mark.parametrize("step", ["deliver", "select_deliverables", "unified_diff"])
+def test_what_is_wrong_with_the_harness_stops_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def broken(*_arguments: object, **_named: object) -> None:
+        raise ZeroDivisionError
 
+    monkeypatch.setattr(f"smriti.suites.bench.trial.{step}", broken)
     with pytest.raises(ZeroDivisionError):
-        run_bench(tmp_path, [tiny_task()], agent=Acting(broken), conditions=("on",))
+        run_bench(tmp_path, [tiny_task()], agent=Acting(answering), conditions=("on",))
+
+
+def test_a_history_that_git_does_not_import_is_a_fault_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def torn(*_arguments: object) -> None:
+        raise SmritiError("git fast-import of history.fast-import ended with 128")
+
+    monkeypatch.setattr("smriti.sandbox.fixture.import_history", torn)
+    task = replace(tiny_task(), history=b"torn", sha256="1" * 64)
+    ran = run_bench(tmp_path, [task], agent=Acting(answering), conditions=("on",))
+    assert_ended(ran, "infra_error", "prepare", "ended with 128")
+
+
+# A verdict that nobody earned
+
+
+def test_what_the_agent_left_running_is_ended_before_its_work_is_graded(tmp_path: Path) -> None:
+    code = f"""
+import os, pathlib, time
+if os.fork() == 0:
+    os.setsid()
+    os.close(1)
+    os.close(2)
+    while True:
+        for check in pathlib.Path({str(tmp_path)!r}).glob("*/scratch/**/grader/check.py"):
+            check.write_text("raise SystemExit(0)")
+        pathlib.Path("started").touch()
+while not os.path.exists("started"):
+    time.sleep(0.01)
+print("done")
+"""
+    check = "import time\ntime.sleep(0.1)\n" + PLAIN_CHECK
+    ran = run_bench(tmp_path, [tiny_task(check=check)], agent=command_agent(tmp_path, code), conditions=("on",))
+    assert ran.record().status == ("failed" if sys.platform == "linux" else "check_error")
+
+
+def test_the_graded_copy_is_made_after_the_agent_where_it_cannot_foresee_it(tmp_path: Path) -> None:
+    agents: list[Path] = []
+    check = "import os, sys; print(os.getcwd()); sys.exit(1)"
+    agent = Acting(lambda job: agents.append(job.cage.workdir))
+    ran = run_bench(tmp_path, [tiny_task(check=check)], agent=agent, conditions=("on",), trials=2)
+    graded = [Path(ran.kept("checks", ran.trial("on", trial).check_output_sha256).strip()) for trial in (1, 2)]
+    assert len({folder.parent for folder in graded}) == 2
+    assert all(folder.parent.parent == ran.scratch.resolve() for folder in graded)
+    assert not any(folder.is_relative_to(path.parents[1].resolve()) for folder in graded for path in agents)
+    assert sorted(path.name for path in ran.scratch.iterdir()) == ["stores", "trials"], "and nothing is left of it"
+
+
+def test_a_check_that_passes_the_untouched_fixture_gives_no_verdict(tmp_path: Path) -> None:
+    task = tiny_task(check="pass")
+    idle = Acting(lambda job: (job.cage.workdir / "stray").touch())
+    ran = run_bench(tmp_path, [task], agent=idle, conditions=("on",))
+    assert_ended(ran, "check_error", "grade", "passed without any change")
+    assert ran.trial().check_exit_status == 0
+    assert run_bench(tmp_path, [task], agent=Acting(answering), conditions=("on",)).record().passed
+
+
+@pytest.mark.parametrize(
+    "act", ["here.write_text('')", "here.unlink()", "here.chmod(0o755)", "here.unlink(); here.symlink_to('/dev/null')"]
+)
+def test_a_check_whose_own_files_were_altered_meanwhile_gives_no_verdict(tmp_path: Path, act: str) -> None:
+    check = f"import pathlib, sys; here = pathlib.Path('grader/check.py'); {act}"
+    ran = run_bench(tmp_path, [tiny_task(check=check)], agent=Acting(answering), conditions=("on",))
+    assert_ended(ran, "check_error", "grade", "altered: grader/check.py")
+
+
+def test_no_more_checks_run_at_once_than_the_machine_has_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running: list[int] = [0]
+    most: list[int] = []
+
+    def counted(*arguments: Any) -> Completed:
+        running[0] += 1
+        most.append(running[0])
+        time.sleep(0.02)
+        running[0] -= 1
+        return Completed(exit_status=1, stdout=b"", stderr=b"", seconds=0.0) if arguments else NotImplemented
+
+    monkeypatch.setattr("smriti.suites.bench.trial.run_check", counted)
+    monkeypatch.setattr("smriti.suites.bench.trial.altered_checks", lambda *_: [])
+    monkeypatch.setattr("smriti.suites.bench.os.cpu_count", lambda: 1)
+    run_bench(tmp_path, [tiny_task()], agent=Acting(answering), conditions=("on",), trials=4, jobs=4)
+    assert most == [1] * 4
 
 
 # How memory is delivered

