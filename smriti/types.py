@@ -292,7 +292,7 @@ class TrialEvidence(Stored):
     realm: str
     session_id: str
     delivery: str
-    """How memory was to reach the agent: none, hooks, prompt (the hooks' text before the prompt), files or prefix."""
+    """How memory was to reach the agent: none, hooks, prompt (the hooks' text before it), mcp, files or prefix."""
     planted: tuple[Planted, ...]
     injected_ids: tuple[str, ...] | None
     """By the system's own ledger, joined by session id; None where the system cannot tell."""
@@ -466,7 +466,7 @@ class Manifest(Stored):
     scripted: bool
     """The agent solves by script: whatever it is called, its receipt is a rehearsal."""
     delivery: str
-    """How memory goes to the agent under on: hooks, prompt (the hooks' text before the prompt), files, prefix, none.
+    """How memory goes to the agent under on: hooks, prompt (the hooks' text before it), mcp, files, prefix, none.
 
     Native and prompt delivery are different experiments.
     """

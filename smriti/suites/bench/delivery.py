@@ -26,7 +26,7 @@ class Delivery:
 
     attachment: Attachment
     channel: str
-    """none, hooks, prompt (the hooks' text put before the prompt), files or prefix."""
+    """none, hooks, prompt (the hooks' text put before the prompt), mcp, files or prefix."""
 
 
 def probe_delivery(memory: MemorySystem, agent: Agent, workspace: Path) -> str:
@@ -119,6 +119,8 @@ def _planted_probe(store: Store) -> Iterator[None]:
 def _channel(attachment: Attachment, agent: Agent) -> str:
     if attachment.hooks:
         return "hooks" if "hooks" in agent.channels else "prompt"
+    if attachment.mcp_servers:
+        return "mcp"
     if attachment.files:
         return "files"
     return "prefix" if attachment.prefix else "none"

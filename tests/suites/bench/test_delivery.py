@@ -61,6 +61,7 @@ print(json.dumps({{"hookSpecificOutput": {{"hookEventName": {event!r}, "addition
         (Attachment(env={"KILL": "1"}), "none"),
         (Attachment(prefix="Cod."), "prefix"),
         (Attachment(files={"AGENTS.md": "Cod."}), "files"),
+        (Attachment(mcp_servers={"cod": ("cod-server",)}, files={"AGENTS.md": "Cod."}), "mcp"),
         (Attachment(hooks=(Hook("UserPromptSubmit", ("true",)),)), "hooks"),
         (Attachment(hooks=(Hook("UserPromptSubmit", ("true",)),), files={"AGENTS.md": "Cod."}), "hooks"),
     ],
