@@ -73,7 +73,7 @@ def test_a_hook_that_ignores_the_ablation_is_seen_and_flagged(tmp_path: Path) ->
     assert not stands(ran.summary)
 
 
-def test_one_ablated_lane_is_not_asked_and_the_others_are(tmp_path: Path) -> None:
+def test_a_memory_that_other_lanes_find_too_survives_the_ablation_of_one(tmp_path: Path) -> None:
     ran = run_bench(tmp_path, [tiny_task()], conditions=("off", "on", "ablate:kw"))
     assert ran.value("ablation_delta_sr[kw]", "ablate:kw") == 0
     assert ran.record("ablate:kw").injected_confirmed
