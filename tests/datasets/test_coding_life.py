@@ -102,8 +102,6 @@ def test_the_fixture_is_named_by_a_digest_of_both_files(tmp_path: Path) -> None:
 
 
 def test_the_fixture_that_comes_with_smriti_is_read() -> None:
-    if not folder().is_dir():
-        pytest.skip(f"{folder()} is not there yet")
     reading = read(folder())
     assert reading.counts["sessions"] >= 60
     assert reading.counts["questions"] >= 80
