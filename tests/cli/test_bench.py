@@ -361,9 +361,11 @@ def test_an_interrupt_after_the_seal_says_that_the_run_is_finished(
 
 @pytest.mark.usefixtures("tiny_corpus")
 def test_an_interrupt_stays_one_where_a_store_cannot_be_closed(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_suite: BenchSuite) -> None:
+    def fail(suite: BenchSuite) -> None:
+        close(suite)
         raise MemorySystemError("it hangs")
 
+    close = BenchSuite.close
     interrupt_after(monkeypatch, 1, ctrl_c)
     monkeypatch.setattr(BenchSuite, "close", fail)
     ended = smriti(*QUICK, "--out", "out")
