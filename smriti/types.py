@@ -122,6 +122,11 @@ class TaskFolder:
     history: bytes | None = None
     """A `git fast-import` stream whose tip is `fixture`, or None for a task without a git history."""
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Every command that running the task needs: `requires`, and git where it has a history."""
+        return self.task.requires if self.history is None else (*self.task.requires, "git")
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

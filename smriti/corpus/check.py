@@ -98,7 +98,7 @@ def _ask(reading: Reading, namesakes: tuple[str, ...], scratch: Path) -> tuple[l
     task = reading.task
     if task is None or _any(problems, NEEDED_TO_ASK_MORE):
         return problems, []
-    missing = missing_commands([*task.task.requires, *(["git"] if task.history is not None else [])])
+    missing = missing_commands(task.commands)
     no_git = "git" in missing
     candidate = Candidate(
         task=task,

@@ -43,7 +43,7 @@ class BenchSuite:
     ) -> None:
         self.manifest = manifest
         self._tasks = {folder.task.id: folder for folder in tasks}
-        self._missing = {folder.task.id: _missing_here(folder) for folder in tasks}
+        self._missing = {folder.task.id: missing_commands(folder.commands) for folder in tasks}
         self._trials = scratch / "trials"
         self._setting = Setting(
             manifest=manifest,
@@ -87,11 +87,6 @@ class BenchSuite:
         """Close every store."""
         with contextlib.closing(self._memory_stores), contextlib.closing(self._file_stores):
             pass
-
-
-def _missing_here(folder: TaskFolder) -> list[str]:
-    """Name the commands that the task needs and this machine lacks; git is one where it has a history."""
-    return missing_commands([*folder.task.requires, *(["git"] if folder.history is not None else [])])
 
 
 def _tear_down(trial: Trial, root: Path) -> None:
