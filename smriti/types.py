@@ -62,7 +62,8 @@ class Memory(Stored):
     realm: str = OWN_REALM
 
 
-class Hit(Stored):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """One search result, best first; empty `source_ids` says that provenance was lost."""
 
     id: str
