@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
@@ -12,14 +12,16 @@ from smriti.types import (
     Attachment,
     Completed,
     Condition,
+    Coverage,
+    Evidence,
     Hit,
     Hook,
     Manifest,
     Memory,
+    Record,
+    Score,
     SystemIdentity,
     TaskFolder,
-    TrialCase,
-    TrialEvidence,
 )
 
 
@@ -148,19 +150,61 @@ class Keep(Protocol):
     def __call__(self, kind: Literal["transcripts", "diffs", "checks"], content: bytes) -> str: ...
 
 
-class Suite(Protocol):
-    """What the runner runs: a plan of cases and one step for each."""
+StepT = TypeVar("StepT")
+EvidenceT = TypeVar("EvidenceT", bound=Evidence)
+EvidenceT_co = TypeVar("EvidenceT_co", bound=Evidence, covariant=True)
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+class Case(Protocol):
+    """One attempt of a plan."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def order(self) -> int:
+        """Its place in the plan, from 0."""
+
+
+class Scoring(Protocol[EvidenceT, RecordT]):
+    """How the evidence of one run becomes records, and its records figures. Pure: the same rows give the same bits."""
+
+    @property
+    def evidence_type(self) -> type[EvidenceT]: ...
+
+    @property
+    def record_type(self) -> type[RecordT]: ...
+
+    def plan(self) -> Sequence[Case]:
+        """Lay out every case of the run, in the order in which they start."""
+
+    def record(self, evidence: EvidenceT, evidence_sha256: str) -> RecordT:
+        """Score one attempt from its evidence line, whose digest the record carries."""
+
+    def coverage(self, records: Sequence[RecordT]) -> Coverage:
+        """Count what the records say of the plan."""
+
+    def scores(self, records: Sequence[RecordT]) -> tuple[Score, ...]:
+        """Compute every figure; the order of records is irrelevant."""
+
+    def flags(self, records: Sequence[RecordT], scores: Sequence[Score]) -> tuple[str, ...]:
+        """Say, most important first, what must be known before any figure is read; each flag is `name: sentence`."""
+
+
+class Suite(Protocol[StepT, EvidenceT_co]):
+    """What the runner runs: steps, each of which attempts some cases of the plan."""
 
     @property
     def manifest(self) -> Manifest: ...
 
-    def cases(self) -> Sequence[TrialCase]:
-        """The whole plan, in the order in which it starts."""
+    def steps(self, done: Collection[str]) -> Sequence[StepT]:
+        """Lay out what is left of the plan when the cases in `done` are, in the order in which it starts."""
 
-    def step(self, case: TrialCase, keep: Keep) -> TrialEvidence:
-        """Attempt one case, handing `keep` what the evidence names by digest.
+    def work(self, keep: Keep) -> Callable[[StepT], Sequence[EvidenceT_co]]:
+        """Return what attempts the cases of one step; it hands `keep` what the evidence names by digest.
 
-        Faults of the case come back in its evidence; anything raised stops the run.
+        Faults of a case come back in its evidence; anything raised stops the run.
         """
 
     def close(self) -> None: ...
@@ -176,5 +220,5 @@ class Engine(Protocol):
     @property
     def name(self) -> str: ...
 
-    def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
-        """Yield the result of each case as it ends. Closing the iterator early starts no further case."""
+    def map(self, work: Callable[[T], R], steps: Iterable[T]) -> Generator[R, None, None]:
+        """Yield the result of each step when it has ended. Closing the iterator early starts no further step."""

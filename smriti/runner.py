@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from typing import Any
 
-from smriti.protocols import Engine, Suite
+from smriti.protocols import Engine, EvidenceT, RecordT, StepT, Suite
 from smriti.receipts.writer import ReceiptWriter
-from smriti.types import Summary, TrialCase, TrialEvidence, TrialRecord
+from smriti.types import Summary
 
 
-def run(suite: Suite, engine: Engine, receipt: ReceiptWriter, on_record: Callable[[TrialRecord], None]) -> Summary:
+def run(
+    suite: Suite[StepT, EvidenceT],
+    engine: Engine,
+    receipt: ReceiptWriter[Any, EvidenceT, RecordT],
+    on_record: Callable[[RecordT], None],
+) -> Summary:
     """Attempt every planned case that the receipt does not hold yet, then seal it.
 
     `on_record` is called when an attempt is on the disk. An interrupt leaves the receipt without a seal, to be resumed.
     """
-    done = {record.case for record in receipt.records}
-    cases = [case for case in suite.cases() if case.id not in done]
-
-    def step(case: TrialCase) -> TrialEvidence:
-        return suite.step(case, receipt.keep)
-
-    with contextlib.closing(engine.map(step, cases)) as attempts:
+    steps = suite.steps({record.case for record in receipt.records})
+    with contextlib.closing(engine.map(suite.work(receipt.keep), steps)) as attempts:
         for evidence in attempts:
-            on_record(receipt.append(evidence))
+            for record in receipt.append(evidence):
+                on_record(record)
     return receipt.seal()

@@ -14,10 +14,10 @@ from smriti.types import (
     AGENT_FAULTS,
     VERDICTS,
     BenchConfig,
+    BenchManifest,
     CodeIdentity,
     Fault,
     File,
-    Manifest,
     Memory,
     PhaseSeconds,
     Planted,
@@ -140,7 +140,7 @@ def evidence(
     return TrialEvidence(**{**stated, **fields})
 
 
-def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int = 0, **fields: Any) -> Manifest:
+def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int = 0, **fields: Any) -> BenchManifest:
     """A manifest for a matrix of `tasks` × `conditions` × `trials`."""
     stated: dict[str, Any] = {
         "suite": "bench",
@@ -169,7 +169,7 @@ def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int 
         "planned": len(tasks) * len(conditions) * trials,
         "started": "2026-01-01T00:00:00+00:00",
     }
-    return Manifest(**{**stated, **fields})
+    return BenchManifest(**{**stated, **fields})
 
 
 @st.composite

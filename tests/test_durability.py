@@ -200,7 +200,7 @@ def test_an_interrupt_ends_every_agent_and_leaves_a_receipt_that_the_printed_com
     verdict = verify(receipt)
     assert verdict.state == "interrupted"
     assert [row["status"] for row in scores(receipt)] == ["failed", "failed"], "an interrupted trial is no failed one"
-    assert f"interrupted after 2 of {json.loads((receipt / MANIFEST).read_bytes())['planned']} trials" in run.stderr
+    assert f"interrupted after 2 of {json.loads((receipt / MANIFEST).read_bytes())['planned']} cases" in run.stderr
     printed = re.search(r"Go on with: smriti (.+)\n", run.stderr)
     assert printed is not None
     (tmp_path / "go").touch()

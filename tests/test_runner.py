@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,9 +13,9 @@ from smriti.errors import ReceiptError
 from smriti.protocols import Keep
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SUMMARY, ReceiptWriter
-from smriti.score import planned_cases
-from smriti.types import Manifest, TrialCase, TrialEvidence, TrialRecord
-from tests.receipts.build import a_manifest, evidence_of, write
+from smriti.score.bench import planned_cases
+from smriti.types import BenchManifest, TrialCase, TrialEvidence, TrialRecord
+from tests.receipts.build import BenchReceipt, a_manifest, evidence_of, write
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,21 +24,24 @@ R = TypeVar("R")
 class MadeUp:
     """A suite whose trials cost nothing; `stop_at` names the case in which the user interrupts."""
 
-    def __init__(self, receipt: ReceiptWriter, stop_at: str | None = None) -> None:
-        self.manifest: Manifest = receipt.manifest
+    def __init__(self, receipt: BenchReceipt, stop_at: str | None = None) -> None:
+        self.manifest: BenchManifest = receipt.manifest
         self.stepped: list[str] = []
         self._receipt = receipt
         self._stop_at = stop_at
 
-    def cases(self) -> Sequence[TrialCase]:
-        return planned_cases(self.manifest)
+    def steps(self, done: Collection[str]) -> Sequence[TrialCase]:
+        return [case for case in planned_cases(self.manifest) if case.id not in done]
 
-    def step(self, case: TrialCase, keep: Keep) -> TrialEvidence:
+    def work(self, keep: Keep) -> Callable[[TrialCase], list[TrialEvidence]]:
         assert keep == self._receipt.keep
+        return self._attempt
+
+    def _attempt(self, case: TrialCase) -> list[TrialEvidence]:
         if case.id == self._stop_at:
             raise KeyboardInterrupt
         self.stepped.append(case.id)
-        return evidence_of(self._receipt, case)
+        return [evidence_of(self._receipt, case)]
 
     def close(self) -> None:
         raise AssertionError("the runner was lent the suite, and does not close it")
@@ -52,16 +55,16 @@ class Backwards:
     def __init__(self) -> None:
         self.closed = False
 
-    def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
+    def map(self, work: Callable[[T], R], steps: Iterable[T]) -> Generator[R, None, None]:
         try:
-            for case in reversed(list(cases)):
-                yield step(case)
+            for step in reversed(list(steps)):
+                yield work(step)
         finally:
             self.closed = True
 
 
 @pytest.fixture
-def receipt(tmp_path: Path) -> Iterator[ReceiptWriter]:
+def receipt(tmp_path: Path) -> Iterator[BenchReceipt]:
     writer = ReceiptWriter.create(tmp_path / "receipt", a_manifest())
     yield writer
     writer.close()
@@ -79,7 +82,7 @@ def names(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir() if path.is_file()}
 
 
-def test_a_run_attempts_the_whole_plan_and_ends_with_a_seal_that_verifies(receipt: ReceiptWriter) -> None:
+def test_a_run_attempts_the_whole_plan_and_ends_with_a_seal_that_verifies(receipt: BenchReceipt) -> None:
     suite, engine = MadeUp(receipt), Backwards()
     summary = runner.run(suite, engine, receipt, ignore)
     assert sorted(suite.stepped) == sorted(plan())
@@ -89,7 +92,7 @@ def test_a_run_attempts_the_whole_plan_and_ends_with_a_seal_that_verifies(receip
     assert engine.closed
 
 
-def test_trials_are_appended_in_the_order_in_which_they_ended(receipt: ReceiptWriter) -> None:
+def test_trials_are_appended_in_the_order_in_which_they_ended(receipt: BenchReceipt) -> None:
     runner.run(MadeUp(receipt), Backwards(), receipt, ignore)
     assert [record.case for record in receipt.records] == plan()[::-1]
     written = (receipt.directory / SCORES).read_bytes().splitlines()
@@ -117,7 +120,7 @@ def test_a_run_with_nothing_left_to_do_is_only_sealed(tmp_path: Path) -> None:
     assert verify(tmp_path).state == "verified"
 
 
-def test_a_record_is_told_of_when_both_of_its_lines_are_on_the_disk_and_before_the_seal(receipt: ReceiptWriter) -> None:
+def test_a_record_is_told_of_when_both_of_its_lines_are_on_the_disk_and_before_the_seal(receipt: BenchReceipt) -> None:
     told: list[TrialRecord] = []
 
     def on_record(record: TrialRecord) -> None:
@@ -132,7 +135,7 @@ def test_a_record_is_told_of_when_both_of_its_lines_are_on_the_disk_and_before_t
 
 
 def test_an_interrupt_in_a_step_leaves_what_ended_and_no_seal_and_closes_the_engines_iterator(
-    receipt: ReceiptWriter,
+    receipt: BenchReceipt,
 ) -> None:
     engine = Backwards()
     with pytest.raises(KeyboardInterrupt):
@@ -143,7 +146,7 @@ def test_an_interrupt_in_a_step_leaves_what_ended_and_no_seal_and_closes_the_eng
     assert verify(receipt.directory).state == "interrupted"
 
 
-def test_an_interrupt_between_two_trials_closes_the_engines_iterator_at_once(receipt: ReceiptWriter) -> None:
+def test_an_interrupt_between_two_trials_closes_the_engines_iterator_at_once(receipt: BenchReceipt) -> None:
     """The engine ends what is running when its iterator is closed: that must not wait for the garbage collector."""
     engine = Backwards()
     suite = MadeUp(receipt)
@@ -162,7 +165,7 @@ def test_an_interrupt_between_two_trials_closes_the_engines_iterator_at_once(rec
 
 
 def test_a_receipt_that_cannot_be_written_ends_the_run_without_a_seal(
-    receipt: ReceiptWriter, monkeypatch: pytest.MonkeyPatch
+    receipt: BenchReceipt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: TrialEvidence) -> TrialRecord:
         raise ReceiptError("no space left")
@@ -177,11 +180,11 @@ def test_a_receipt_that_cannot_be_written_ends_the_run_without_a_seal(
     assert SUMMARY not in names(receipt.directory)
 
 
-def test_a_suite_that_ends_without_all_of_its_plan_is_not_sealed(receipt: ReceiptWriter) -> None:
+def test_a_suite_that_ends_without_all_of_its_plan_is_not_sealed(receipt: BenchReceipt) -> None:
     class Forgetful(MadeUp):
-        def cases(self) -> Sequence[TrialCase]:
-            return planned_cases(self.manifest)[:-1]
+        def steps(self, done: Collection[str]) -> Sequence[TrialCase]:
+            return super().steps(done)[:-1]
 
-    with pytest.raises(ReceiptError, match="1 planned trials have no row"):
+    with pytest.raises(ReceiptError, match="1 planned cases have no row"):
         runner.run(Forgetful(receipt), Backwards(), receipt, ignore)
     assert SUMMARY not in names(receipt.directory)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smriti.score import (
+from smriti.score import stands
+from smriti.score.bench import (
     FEW_TASKS,
     INJECTION_FLOOR,
     bench_flags,
@@ -18,7 +19,6 @@ from smriti.score import (
     coverage,
     planned_cases,
     score_trial,
-    stands,
 )
 from smriti.types import (
     AGENT_FAULTS,
@@ -249,7 +249,7 @@ def test_every_figure_stands_for_all_for_each_family_and_for_each_task() -> None
         for order, (task, family) in enumerate(families.items())
         for condition in ("off", "on")
     ]
-    by_group: dict[str, set[tuple[str, str]]] = {}
+    by_group: dict[str, set[tuple[str, str | None]]] = {}
     for score in bench_scores(manifest(TASKS, ["off", "on"], 1), records):
         by_group.setdefault(score.group, set()).add((score.metric, score.condition))
     assert list(by_group) == ["all", "convention", "exploration", "misleading", "a", "b", "c", "d"]
@@ -289,7 +289,7 @@ def test_a_group_counts_its_own_trials_alone() -> None:
     ],
 )
 def test_a_comparison_is_made_only_where_both_of_its_arms_ran(metric: str, condition: str, needs: set[str]) -> None:
-    def figures(conditions: Sequence[str]) -> set[tuple[str, str]]:
+    def figures(conditions: Sequence[str]) -> set[tuple[str, str | None]]:
         records = [record("a", arm) for arm in conditions]
         return {
             (score.metric, score.condition) for score in bench_scores(manifest(["a"], list(conditions), 1), records)

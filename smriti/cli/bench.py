@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,25 +16,25 @@ import typer
 
 from smriti import registry, runner
 from smriti.agents.hooks import run_hook
-from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.cli.plan import print_plan
 from smriti.cli.progress import Progress
+from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
 from smriti.cli.summary import print_summary
 from smriti.corpus import load_corpus, select
 from smriti.engine.local import LocalEngine
-from smriti.errors import ReceiptError, UsageError
+from smriti.errors import UsageError
 from smriti.protocols import Agent, MemorySystem
-from smriti.receipts.trials import MOST_TRIALS
-from smriti.receipts.verify import verify
-from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, ReceiptWriter, read_manifest
+from smriti.receipts.rows import MOST_CASES
+from smriti.receipts.writer import ReceiptWriter
 from smriti.score import stands
 from smriti.suites.bench import BenchSuite
 from smriti.suites.bench.delivery import probe_delivery
 from smriti.suites.bench.manifest import bench_manifest, resolve_conditions
-from smriti.types import BenchConfig, Manifest, Summary, TaskFolder
+from smriti.types import BenchConfig, BenchManifest, Summary, TaskFolder, TrialEvidence, TrialRecord
 
 RECEIPTS = Path("receipts/bench")
-EXIT_DOES_NOT_STAND = 1
+
+BenchReceipt = ReceiptWriter[BenchManifest, TrialEvidence, TrialRecord]
 
 _TRIALS = "Trials of each task and condition. No default: one is a coin flip."
 _MEMORY = "Memory system under test (default: embedded)."
@@ -57,12 +55,6 @@ _RESUME = "Take up the interrupted run in DIR, with its own configuration."
 _DRY_RUN = "Print what each trial would run, and do nothing."
 
 
-def _folder(text: str) -> Path:
-    if not text:
-        raise UsageError("--out or --resume was given an empty name, expected the folder of a receipt")
-    return Path(text)
-
-
 def bench(
     *,
     trials: Annotated[int | None, typer.Option(min=1, help=_TRIALS)] = None,
@@ -76,8 +68,8 @@ def bench(
     max_tokens: Annotated[int | None, typer.Option(min=1, help=_MAX_TOKENS)] = None,
     seed: Annotated[int | None, typer.Option(help=_SEED)] = None,
     flake: Annotated[float | None, typer.Option(min=0, max=1, help=_FLAKE)] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", parser=_folder, help=_OUT)] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="DIR", parser=_folder, help=_RESUME)] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_OUT)] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_RESUME)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
@@ -88,7 +80,7 @@ def bench(
     """
     if out is not None and resume is not None:
         raise UsageError("--out starts a new receipt and --resume takes up an old one; give one of them")
-    before = None if resume is None else _resumable(resume)
+    before = None if resume is None else resumable(resume, BenchManifest)
     given = _Flags(
         trials=trials,
         memory=memory,
@@ -108,7 +100,7 @@ def bench(
         print_plan(manifest.model_copy(update={"run_id": run_id}), chosen.tasks, as_json=as_json)
         return
 
-    def show(receipt: ReceiptWriter, summary: Summary) -> None:
+    def show(receipt: BenchReceipt, summary: Summary) -> None:
         if as_json:
             shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
             typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
@@ -135,7 +127,7 @@ class _Flags:
     flake: float | None = None
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Self:
+    def of(cls, manifest: BenchManifest) -> Self:
         """Return the flags that would give the configuration of `manifest`."""
         config, selection = manifest.config, manifest.selection
         return cls(
@@ -176,7 +168,7 @@ class _Chosen:
     sources: dict[str, str]
     jobs: int
 
-    def manifest(self, delivery: str) -> Manifest:
+    def manifest(self, delivery: str) -> BenchManifest:
         """Describe the run as it would start now, memory being delivered by `delivery`."""
         manifest = bench_manifest(
             self.config,
@@ -191,19 +183,6 @@ class _Chosen:
             delivery=delivery,
         )
         return manifest.model_copy(update={"artifacts": {**manifest.artifacts, **self.sources}})
-
-
-def _resumable(directory: Path) -> Manifest:
-    """Return the manifest of the interrupted run in `directory`; ReceiptError where the receipt does not hold."""
-    manifest = read_manifest(directory)
-    verdict = verify(directory)
-    if verdict.state == "refused":
-        failed = "; ".join(f"{check.name}: {check.detail}" for check in verdict.checks if check.ok is False)
-        raise ReceiptError(
-            f"{directory} cannot be resumed, since `smriti verify` refuses what stands in it: {failed}. Nothing was "
-            "changed; start a new run."
-        )
-    return manifest
 
 
 def _choose(flags: _Flags, jobs: int) -> _Chosen:
@@ -230,10 +209,10 @@ def _choose(flags: _Flags, jobs: int) -> _Chosen:
     corpus = load_corpus()
     tasks = select(corpus, flags.task or (), flags.split or "all")
     planned = len(tasks) * len(config.conditions) * config.trials
-    if planned > MOST_TRIALS:
+    if planned > MOST_CASES:
         raise UsageError(
             f"--trials {config.trials} makes {planned} trials of {len(tasks)} tasks and {len(config.conditions)} "
-            f"conditions, expected at most {MOST_TRIALS} in all"
+            f"conditions, expected at most {MOST_CASES} in all"
         )
     return _Chosen(
         config=config,
@@ -256,7 +235,10 @@ def _with_flake(agent: str, flake: float) -> str:
 
 
 def _attempt(
-    chosen: _Chosen, before: Manifest | None, directory: Path | None, show: Callable[[ReceiptWriter, Summary], None]
+    chosen: _Chosen,
+    before: BenchManifest | None,
+    directory: Path | None,
+    show: Callable[[BenchReceipt, Summary], None],
 ) -> Summary:
     """Run what is left to run, and show how it went.
 
@@ -276,7 +258,7 @@ def _attempt(
             scratch=Path(scratch),
         )
         open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
-        with _closed_in_the_end(suite), _interrupt_told(directory):
+        with _closed_in_the_end(suite), interrupt_told(directory):
             with (
                 closing(open_receipt(directory, manifest)) as receipt,
                 Progress(receipt.manifest, receipt.records) as progress,
@@ -287,17 +269,12 @@ def _attempt(
 
 
 def _warn_of_crowding(jobs: int) -> None:
-    cores = _cores()
-    if jobs > cores:
+    available = cores()
+    if jobs > available:
         sys.stderr.write(
-            f"smriti: warning: --jobs {jobs} on {cores} cores: trials slow each other down, and checks and agents with "
-            "a time limit are judged unfairly\n"
+            f"smriti: warning: --jobs {jobs} on {available} cores: trials slow each other down, and checks and agents "
+            "with a time limit are judged unfairly\n"
         )
-
-
-def _cores() -> int:
-    """Count the cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -313,26 +290,3 @@ def _closed_in_the_end(suite: BenchSuite) -> Iterator[None]:
             sys.stderr.write(
                 f"smriti: warning: the memory system could not be closed: {type(error).__name__}: {said}\n"
             )
-
-
-@contextmanager
-def _interrupt_told(directory: Path) -> Iterator[None]:
-    """Say at an interrupt how much stands on the disk, and how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not (directory / MANIFEST).exists():
-            raise
-        sys.stderr.write(f"smriti: interrupted {_how_far(directory)}\n")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-
-
-def _how_far(directory: Path) -> str:
-    if (directory / SUMMARY).exists():
-        return f"after the last trial; {directory} is finished"
-    scores = directory / SCORES
-    done = scores.read_bytes().count(b"\n") if scores.exists() else 0
-    return (
-        f"after {done} of {read_manifest(directory).planned} trials; nothing is lost. "
-        f"Go on with: smriti bench --resume {shlex.quote(str(directory))}"
-    )

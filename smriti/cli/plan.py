@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import typer
 
-from smriti.score import planned_cases
-from smriti.types import Condition, Manifest, TaskFolder, trial_realm
+from smriti.score.bench import planned_cases
+from smriti.types import BenchManifest, Condition, TaskFolder, trial_realm
 
 _PLANTING = {"on", "file", "ablate"}
 
 
-def print_plan(manifest: Manifest, tasks: Sequence[TaskFolder], *, as_json: bool) -> None:
+def print_plan(manifest: BenchManifest, tasks: Sequence[TaskFolder], *, as_json: bool) -> None:
     """Print every trial in the order in which it would start; `as_json` prints one object instead of lines."""
     by_id = {folder.task.id: folder.task for folder in tasks}
     rows = [

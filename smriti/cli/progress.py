@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from smriti.types import Manifest, TrialRecord
+from smriti.types import BenchManifest, TrialRecord
 
 
 class Progress:
     """Counts records by condition; `records` are those of an earlier run that is taken up."""
 
-    def __init__(self, manifest: Manifest, records: Sequence[TrialRecord]) -> None:
+    def __init__(self, manifest: BenchManifest, records: Sequence[TrialRecord]) -> None:
         self._planned = manifest.planned
         self._console = Console(stderr=True)
         self._done: Counter[str] = Counter()

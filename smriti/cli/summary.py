@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from smriti.types import Manifest, Score, Summary
+from smriti.types import BenchManifest, Score, Summary
 
 _EFFECTS = (
     ("delta_sr", "delta_sr (ΔSR)", "sr(on) − sr(off)"),
@@ -33,7 +33,7 @@ _UNBOUNDED = 100_000
 """Columns: more than any table needs."""
 
 
-def print_summary(manifest: Manifest, summary: Summary, directory: Path) -> None:
+def print_summary(manifest: BenchManifest, summary: Summary, directory: Path) -> None:
     """Print to stdout, flags first; 110 columns where stdout is no terminal.
 
     Names and figures are never cut or wrapped: what the metrics mean is left out where there is no room for it.
@@ -109,7 +109,7 @@ def _effects(scores: Iterable[Score], *, meanings: bool) -> Table:
     return table
 
 
-def _families(manifest: Manifest, scores: Iterable[Score]) -> Table:
+def _families(manifest: BenchManifest, scores: Iterable[Score]) -> Table:
     counts = Counter(task.family for task in manifest.tasks)
     families = sorted(counts)
     table = _table("condition", *(f"{family} ({counts[family]})" for family in families))

@@ -17,35 +17,35 @@ _STOP_POLL_S = 0.05
 
 
 class LocalEngine:
-    """At most `jobs` steps at a time, started in the order of their cases."""
+    """At most `jobs` steps at a time, started in their order."""
 
     name = "local"
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
 
-    def map(self, step: Callable[[T], R], cases: Iterable[T]) -> Generator[R, None, None]:
+    def map(self, work: Callable[[T], R], steps: Iterable[T]) -> Generator[R, None, None]:
         """Yield results as they come. Closed or interrupted, it ends the running commands and starts no further one."""
-        rest = iter(cases)
+        rest = iter(steps)
         # A queue and not concurrent.futures.wait: an interrupt in the middle of that leaves a future locked for ever.
         ended: SimpleQueue[Future[R]] = SimpleQueue()
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="trial") as pool:
             running: set[Future[R]] = set()
             try:
-                for case in itertools.islice(rest, self._jobs):
-                    running.add(_started(pool, step, case, ended))
+                for step in itertools.islice(rest, self._jobs):
+                    running.add(_started(pool, work, step, ended))
                 while running:
                     future = ended.get()
                     running.discard(future)
-                    for case in itertools.islice(rest, 1):
-                        running.add(_started(pool, step, case, ended))
+                    for step in itertools.islice(rest, 1):
+                        running.add(_started(pool, work, step, ended))
                     yield future.result()
             finally:
                 _stop(running)
 
 
-def _started(pool: ThreadPoolExecutor, step: Callable[[T], R], case: T, ended: SimpleQueue[Future[R]]) -> Future[R]:
-    future = pool.submit(step, case)
+def _started(pool: ThreadPoolExecutor, work: Callable[[T], R], step: T, ended: SimpleQueue[Future[R]]) -> Future[R]:
+    future = pool.submit(work, step)
     future.add_done_callback(ended.put)
     return future
 

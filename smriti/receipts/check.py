@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,3 +34,8 @@ def is_time(text: str) -> bool:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
         return False
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Return what stands in `names` more than once, sorted."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)

@@ -1,117 +1,84 @@
-"""Check the trials of a receipt: each evidence line against the manifest, each score line against its evidence."""
+"""What the receipts of the bench are held to: rows that a trial of the manifest's tasks can have left behind."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
 
-from pydantic import ValidationError
+from smriti.receipts.check import Check, judge, repeated
+from smriti.types import VERDICTS, BenchManifest, TrialCase, TrialEvidence, trial_realm
 
-from smriti.errors import ReceiptError
-from smriti.receipts.check import Check, judge
-from smriti.receipts.writer import EVIDENCE, SCORES, blob_names, first_error, manifest_digest
-from smriti.score import planned_cases, score_trial
-from smriti.types import VERDICTS, Manifest, TrialCase, TrialEvidence, TrialRecord, trial_realm
-
-MOST_TRIALS = 10_000_000
-"""A plan of more is not laid out: no run is so long, and a receipt must not exhaust the memory of its reader."""
+_PLACE = attrgetter("task_id", "condition", "trial", "order")
 
 
-@dataclass(frozen=True, slots=True)
-class Trials:
-    """What the evidence of a receipt scores as, and what its lines name; empty as far as `checks` failed."""
+class TrialRules:
+    """The rules of one run of the bench."""
 
-    records: Sequence[TrialRecord]
-    blobs: dict[str, str]
-    """Name in the receipt → sha256 of the content."""
-    checks: tuple[Check, ...]
+    step_size = 1
 
+    def __init__(self, manifest: BenchManifest) -> None:
+        self._manifest = manifest
+        self._tasks = {task.id: (task.sha256, task.family, task.split) for task in manifest.tasks}
+        self.plan_size = len(manifest.tasks) * len(manifest.config.conditions) * manifest.config.trials
+        """The trials that the manifest's tasks, conditions and trials make."""
 
-def plan_size(manifest: Manifest) -> int:
-    """Count the trials that the manifest's tasks, conditions and trials make."""
-    return len(manifest.tasks) * len(manifest.config.conditions) * manifest.config.trials
+    def manifest_problems(self) -> Iterator[str]:
+        manifest = self._manifest
+        for names in ([task.id for task in manifest.tasks], manifest.config.conditions):
+            yield from (f"{name} twice" for name in repeated(names))
+        if manifest.seed != manifest.config.seed:
+            yield f"seed {manifest.seed}, and {manifest.config.seed} in its config"
 
+    def evidence_class(self) -> Check:
+        manifest = self._manifest
+        code, chosen, of = manifest.code, manifest.selection.get("selected"), manifest.selection.get("of")
+        match manifest.evidence_class:
+            case "rehearsal":
+                wrong = [] if manifest.scripted else ["rehearsal, and its agent is not said to be scripted"]
+                return judge("class", wrong, "rehearsal: a script was the agent; no figure is one of a memory system")
+            case _ if manifest.scripted:
+                return Check(
+                    "class", False, f"{manifest.evidence_class}, and its agent is scripted: that is a rehearsal"
+                )
+            case "development":
+                return Check(
+                    "class", True, "development: a selection, a limit or uncommitted code; it supports no claim"
+                )
+            case "component":
+                return Check("class", False, f"component: {manifest.suite} puts no retrieval component under test")
+        wrong = []
+        if code.commit is None or code.dirty is not False:
+            wrong.append(f"measured needs clean code of a known commit, found {code.commit!r}, dirty {code.dirty!r}")
+        if not chosen == of == len(manifest.tasks):
+            wrong.append(f"measured needs the whole corpus, found {chosen!r} of {of!r} and {len(manifest.tasks)} tasks")
+        return judge("class", wrong, f"measured: the whole corpus, by the code of commit {code.commit}")
 
-def read_trials(directory: Path, manifest: Manifest, *, sealed: bool) -> Trials:
-    """Read the evidence once, score it again and compare the score lines with that, byte for byte.
+    def row_problems(self, row: TrialEvidence) -> Iterator[str]:
+        yield from _misplacements(self._tasks, row)
+        yield from _contradictions(self._manifest, row)
 
-    Before the seal, the last line of a file may be cut, and the last evidence line may lack its score line.
-    """
-    try:
-        lines = read_lines(directory / EVIDENCE, sealed=sealed)
-        scores = read_lines(directory / SCORES, sealed=sealed)
-    except ReceiptError as error:
-        return Trials([], {}, (Check("rows", False, str(error)),))
-    surplus = len(lines) - len(scores)
-    unlike = [] if surplus in ({0} if sealed else {0, 1}) else [f"{len(scores)} rows to {len(lines)} of {EVIDENCE}"]
-    tasks = {task.id: (task.sha256, task.family, task.split) for task in manifest.tasks}
-    digest = manifest_digest(manifest)
-    records: list[TrialRecord] = []
-    blobs: dict[str, str] = {}
-    broken: list[str] = []
-    strange: list[str] = []
-    # An evidence row is let go of once it is scored: a hundred thousand of them would take most of the time and memory.
-    for number, line in enumerate(lines, 1):
-        try:
-            row = TrialEvidence.model_validate_json(line)
-        except ValidationError as error:
-            broken.append(f"line {number}: {first_error(error)}")
-            continue
-        if row.model_dump_json().encode() != line:
-            broken.append(f"line {number}: not in the form in which it is written")
-        named = dict(blob_names(row))
-        blobs |= named
-        strange += [f"{row.case}: {why}" for why in _misplacements(manifest, tasks, row)]
-        if row.manifest_sha256 != digest:
-            strange.append(f"{row.case}: written under another manifest")
-        strange += [f"{row.case}: {why}" for why in _contradictions(manifest, row, named)]
-        record = score_trial(row, hashlib.sha256(line).hexdigest())
-        if number <= len(scores):
-            if record.model_dump_json().encode() != scores[number - 1]:
-                unlike.append(f"line {number}: {_difference(record, scores[number - 1])}")
-            records.append(record)
-    checks = (
-        judge(EVIDENCE, broken, f"{len(lines)} rows, each as its schema says"),
-        judge(SCORES, unlike, f"{len(scores)} rows, each follows from the evidence line whose digest it carries"),
-        judge("identity", strange, "every row is of this run and of the manifest's tasks, and can have come about"),
-        _check_plan(manifest, records, complete=sealed),
-    )
-    return Trials(records, blobs, checks)
+    def place(self, case: object) -> tuple[object, ...]:
+        return tuple(_PLACE(case))
+
+    def unchecked(self) -> Check:
+        count = len(self._manifest.tasks)
+        return Check("tasks", None, f"the {count} task folders named in the manifest are not part of a receipt")
 
 
-def read_lines(path: Path, *, sealed: bool) -> list[bytes]:
-    """Return the whole lines of a file; ReceiptError where a sealed receipt lacks it, or some of its last line.
-
-    Before the seal a cut line is left out, and a file that the run has not come to yet has none.
-    """
-    try:
-        *lines, rest = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        if sealed:
-            raise ReceiptError(f"{path.name} is missing") from None
-        return []
-    if rest and sealed:
-        raise ReceiptError(f"{path.name}: the last line is cut")
-    return lines
-
-
-def _misplacements(manifest: Manifest, tasks: Mapping[str, tuple[str, str, str]], row: TrialEvidence) -> Iterator[str]:
-    """Say what makes a row one of another run or trial."""
+def _misplacements(tasks: Mapping[str, tuple[str, str, str]], row: TrialEvidence) -> Iterator[str]:
+    """Say what makes a row one of another trial."""
     task = tasks.get(row.task_id)
     if task is None:
         yield f"task {row.task_id!r} is not in the manifest"
     elif (row.task_sha256, row.family, row.split) != task:
         yield "another task of that name than the manifest's"
-    if row.run_id != manifest.run_id:
-        yield f"of run {row.run_id!r}, not {manifest.run_id!r}"
     if row.realm != trial_realm(row.run_id, TrialCase(row.task_id, row.condition, row.trial, row.order)):
         yield f"realm {row.realm!r} is another trial's"
 
 
-def _contradictions(manifest: Manifest, row: TrialEvidence, blobs: Mapping[str, str]) -> Iterator[str]:
+def _contradictions(manifest: BenchManifest, row: TrialEvidence) -> Iterator[str]:
     """Say what no trial can have left behind."""
+    blobs = row.blobs
     if row.fault is None:
         if row.check_exit_status is None or row.check_exit_status < 0 or len(blobs) < 3:
             yield "no fault, and yet no verdict, or no transcript, diff and check output"
@@ -124,40 +91,3 @@ def _contradictions(manifest: Manifest, row: TrialEvidence, blobs: Mapping[str, 
         yield "skipped, and yet it ran"
     if row.echoed_ids and not {planted.id for planted in row.planted}.issuperset(row.echoed_ids):
         yield "it echoed what was not planted"
-
-
-def _difference(record: TrialRecord, line: bytes) -> str:
-    try:
-        found = TrialRecord.model_validate_json(line)
-    except ValidationError as error:
-        return first_error(error)
-    fields = [name for name in TrialRecord.model_fields if getattr(found, name) != getattr(record, name)]
-    if not fields:
-        return "not in the form in which it is written"
-    return f"{record.case}: {', '.join(fields)} does not follow from the evidence"
-
-
-def _check_plan(manifest: Manifest, records: Sequence[TrialRecord], *, complete: bool) -> Check:
-    size = plan_size(manifest)
-    if size > MOST_TRIALS:
-        return Check("coverage", False, f"{len(records)} of {size} planned trials; no run has so many")
-    planned = {case.id: case for case in planned_cases(manifest)}
-    wrong: list[str] = []
-    seen: set[str] = set()
-    for record in records:
-        case = planned.get(record.case)
-        if case is None:
-            wrong.append(f"{record.case}: not in the plan")
-        elif (record.task_id, record.condition, record.trial, record.order) != (
-            case.task_id,
-            case.condition,
-            case.trial,
-            case.order,
-        ):
-            wrong.append(f"{record.case}: its task, condition, trial or order is not the plan's")
-        if record.case in seen:
-            wrong.append(f"{record.case}: twice")
-        seen.add(record.case)
-    if complete:
-        wrong += [f"{case}: missing" for case in sorted(planned.keys() - seen)]
-    return judge("coverage", wrong, f"{len(seen)} of {len(planned)} planned trials, none twice")

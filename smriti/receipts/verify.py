@@ -11,13 +11,15 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from smriti.errors import ReceiptError
 from smriti.receipts.check import Check, is_time, judge
-from smriti.receipts.trials import Trials, plan_size, read_lines, read_trials
+from smriti.receipts.questions import QuestionRules
+from smriti.receipts.rows import Rows, Rules, read_lines, read_rows
+from smriti.receipts.trials import TrialRules
 from smriti.receipts.writer import (
     EVIDENCE,
     MANIFEST,
@@ -29,8 +31,8 @@ from smriti.receipts.writer import (
     seal_files,
     stated,
 )
-from smriti.score import bench_flags, bench_scores, coverage
-from smriti.types import FileSeal, Manifest, Seam, Summary, TrialRecord
+from smriti.score import scoring_of
+from smriti.types import BenchManifest, FileSeal, Manifest, RetrievalManifest, Seam, Summary
 
 State = Literal["verified", "refused", "interrupted"]
 
@@ -64,7 +66,7 @@ def verify(directory: Path) -> Verdict:
         seams = read_lines(directory / SEAMS, sealed=sealed) if (directory / SEAMS).exists() else []
         resumed = len(seams)
         with _no_collection():
-            checks += _checks(directory, manifest, seams, sealed=sealed)
+            checks += _checks(directory, manifest, _rules(manifest), seams, sealed=sealed)
     except ReceiptError as error:
         checks.append(Check("receipt", False, str(error)))
     except OSError as error:
@@ -88,15 +90,21 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _checks(directory: Path, manifest: Manifest, seams: Sequence[bytes], *, sealed: bool) -> Iterator[Check]:
-    yield _check_manifest(manifest, (directory / MANIFEST).read_bytes())
-    yield _check_class(manifest)
-    trials = read_trials(directory, manifest, sealed=sealed)
-    yield from trials.checks
+def _rules(manifest: BenchManifest | RetrievalManifest) -> Rules:
+    return TrialRules(manifest) if isinstance(manifest, BenchManifest) else QuestionRules(manifest)
+
+
+def _checks(
+    directory: Path, manifest: Manifest, rules: Rules, seams: Sequence[bytes], *, sealed: bool
+) -> Iterator[Check]:
+    yield _check_manifest(manifest, rules, (directory / MANIFEST).read_bytes())
+    yield rules.evidence_class()
+    rows = read_rows(directory, manifest, rules, sealed=sealed)
+    yield from rows.checks
     files = seal_files(directory)
-    yield _check_contents(directory, trials, files, exact=sealed)
+    yield _check_contents(directory, rows, files, exact=sealed)
     if seams:
-        yield _check_seams(seams, len(trials.records))
+        yield _check_seams(seams, len(rows.records))
     if not sealed:
         yield Check("seal", None, f"no {SUMMARY}: the run was interrupted and supports no claim")
         return
@@ -107,51 +115,25 @@ def _checks(directory: Path, manifest: Manifest, seams: Sequence[bytes], *, seal
         yield Check("seal", False, f"{SUMMARY}: {first_error(error)}")
         return
     yield _check_files(files, summary)
-    if all(check.ok for check in trials.checks):
-        yield _check_summary(manifest, trials.records, summary, content)
-    count = len(manifest.tasks)
-    yield Check("tasks", None, f"the {count} task folders named in the manifest are not part of a receipt")
+    if all(check.ok for check in rows.checks):
+        yield _check_summary(manifest, rows.records, summary, content)
+    yield rules.unchecked()
 
 
-def _check_manifest(manifest: Manifest, content: bytes) -> Check:
-    tasks = [task.id for task in manifest.tasks]
-    size = plan_size(manifest)
-    wrong = [f"{name} twice" for names in (tasks, manifest.config.conditions) for name in _repeated(names)]
-    if manifest.planned != size:
-        wrong.append(f"planned says {manifest.planned}; its tasks, conditions and trials make {size}")
-    if manifest.seed != manifest.config.seed:
-        wrong.append(f"seed {manifest.seed}, and {manifest.config.seed} in its config")
+def _check_manifest(manifest: Manifest, rules: Rules, content: bytes) -> Check:
+    wrong = list(rules.manifest_problems())
+    if manifest.planned != rules.plan_size:
+        wrong.append(f"planned says {manifest.planned}; what it names makes {rules.plan_size}")
     if not is_time(manifest.started):
         wrong.append(f"started {manifest.started!r} is no time")
     if content != stated(manifest):
         wrong.append("not in the form in which it is written")
-    return judge("manifest", wrong, f"{manifest.suite} run {manifest.run_id}, {size} trials planned")
+    return judge("manifest", wrong, f"{manifest.suite} run {manifest.run_id}, {rules.plan_size} cases planned")
 
 
-def _check_class(manifest: Manifest) -> Check:
-    """Tell what kind of evidence it is, and refuse a class that the manifest itself contradicts."""
-    code, chosen, of = manifest.code, manifest.selection.get("selected"), manifest.selection.get("of")
-    match manifest.evidence_class:
-        case "rehearsal":
-            wrong = [] if manifest.scripted else ["rehearsal, and its agent is not said to be scripted"]
-            return judge("class", wrong, "rehearsal: a script was the agent; no figure is one of a memory system")
-        case _ if manifest.scripted:
-            return Check("class", False, f"{manifest.evidence_class}, and its agent is scripted: that is a rehearsal")
-        case "development":
-            return Check("class", True, "development: a selection, a limit or uncommitted code; it supports no claim")
-        case "component":
-            return Check("class", False, f"component: {manifest.suite} puts no retrieval component under test")
-    wrong = []
-    if code.commit is None or code.dirty is not False:
-        wrong.append(f"measured needs clean code of a known commit, found {code.commit!r}, dirty {code.dirty!r}")
-    if not chosen == of == len(manifest.tasks):
-        wrong.append(f"measured needs the whole corpus, found {chosen!r} of {of!r} and {len(manifest.tasks)} tasks")
-    return judge("class", wrong, f"measured: the whole corpus, by the code of commit {code.commit}")
-
-
-def _check_contents(directory: Path, trials: Trials, files: Mapping[str, FileSeal], *, exact: bool) -> Check:
+def _check_contents(directory: Path, rows: Rows, files: Mapping[str, FileSeal], *, exact: bool) -> Check:
     wrong: list[str] = []
-    for name, digest in sorted(trials.blobs.items()):
+    for name, digest in sorted(rows.blobs.items()):
         try:
             content = gzip.decompress((directory / name).read_bytes())
         except (OSError, EOFError, zlib.error) as error:
@@ -160,10 +142,10 @@ def _check_contents(directory: Path, trials: Trials, files: Mapping[str, FileSea
         if hashlib.sha256(content).hexdigest() != digest:
             wrong.append(f"{name}: does not hold what its name says")
     if exact:
-        named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *trials.blobs}
+        named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *rows.blobs}
         wrong += [f"{name}: nothing in the receipt names it" for name in sorted(files.keys() - named)]
-        wrong += _irregular(directory, {name.partition("/")[0] for name in trials.blobs})
-    right = f"{len(trials.blobs)} transcripts, diffs and check outputs hold what the evidence names"
+        wrong += _irregular(directory, {name.partition("/")[0] for name in rows.blobs})
+    right = f"{len(rows.blobs)} files beside the rows hold what the evidence names"
     return judge("contents", wrong, right)
 
 
@@ -206,10 +188,11 @@ def _check_files(files: Mapping[str, FileSeal], summary: Summary) -> Check:
     return judge("files", wrong, f"{len(files)} files, digests and rows as sealed")
 
 
-def _check_summary(manifest: Manifest, records: Sequence[TrialRecord], summary: Summary, content: bytes) -> Check:
-    scores = bench_scores(manifest, records)
-    flags = bench_flags(manifest, records, scores)
-    covered = coverage(records, manifest.planned)
+def _check_summary(manifest: Manifest, records: Sequence[Any], summary: Summary, content: bytes) -> Check:
+    scoring = scoring_of(manifest)
+    scores = scoring.scores(records)
+    flags = scoring.flags(records, scores)
+    covered = scoring.coverage(records)
     wrong: list[str] = []
     if summary.coverage != covered:
         wrong.append("coverage does not follow from the score lines")
@@ -231,7 +214,3 @@ def _check_summary(manifest: Manifest, records: Sequence[TrialRecord], summary: 
     if not wrong and stated(same) != content:
         wrong.append(f"{SUMMARY} is not in the form in which it is written")
     return judge("figures", wrong, f"{len(scores)} figures recomputed bit for bit, intervals included")
-
-
-def _repeated(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})

@@ -1,4 +1,4 @@
-"""Write a receipt: manifest first, two lines an attempt, the seal last; and take up a receipt that was interrupted."""
+"""Write a receipt: manifest first, then a line an attempt in each of two files, the seal last; or take one up again."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import gzip
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from smriti.errors import ReceiptError
+from smriti.protocols import EvidenceT, RecordT, Scoring
 from smriti.receipts.fingerprint import differences
 from smriti.receipts.redact import redact
-from smriti.score import bench_flags, bench_scores, coverage, planned_cases, score_trial
-from smriti.types import FileSeal, Manifest, Seam, Summary, TrialEvidence, TrialRecord
+from smriti.score import scoring_of
+from smriti.types import BenchManifest, FileSeal, Manifest, RetrievalManifest, Seam, Summary
 
 MANIFEST, EVIDENCE, SCORES, SEAMS, SUMMARY = (
     "manifest.json",
@@ -32,22 +33,28 @@ BlobKind = Literal["transcripts", "diffs", "checks"]
 BLOB_KINDS: tuple[BlobKind, ...] = ("transcripts", "diffs", "checks")
 
 RowT = TypeVar("RowT", bound=BaseModel)
+ManifestT = TypeVar("ManifestT", bound=Manifest)
+
+_MANIFEST: TypeAdapter[BenchManifest | RetrievalManifest] = TypeAdapter(
+    Annotated[BenchManifest | RetrievalManifest, Field(discriminator="suite")]
+)
 
 
-class ReceiptWriter:
-    """An open receipt, locked against a second writer. `manifest` is the one on disk; `records` grows as trials end."""
+class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
+    """An open receipt, locked against a second writer. `manifest` is the one on disk; `records` grows as cases end."""
 
-    def __init__(self, directory: Path, manifest: Manifest, records: list[TrialRecord], lock: int) -> None:
+    def __init__(self, directory: Path, manifest: ManifestT, records: list[RecordT], lock: int) -> None:
         self.directory = directory
         self.manifest = manifest
         self.records = records
+        self._scoring: Scoring[EvidenceT, RecordT] = scoring_of(manifest)
         self._lock = lock
         self._evidence = (directory / EVIDENCE).open("ab", buffering=0)
         self._scores = (directory / SCORES).open("ab", buffering=0)
         self._blobs = threading.Lock()
 
     @classmethod
-    def create(cls, directory: Path, manifest: Manifest) -> ReceiptWriter:
+    def create(cls, directory: Path, manifest: ManifestT) -> ReceiptWriter[ManifestT, Any, Any]:
         """Start a receipt in `directory`; ReceiptError if it holds anything, or cannot be written."""
         with _disk(directory):
             directory.mkdir(parents=True, exist_ok=True)
@@ -58,15 +65,15 @@ class ReceiptWriter:
                         "Give another --out, or --resume it if it is an interrupted run."
                     )
                 _write_new(directory / MANIFEST, stated(manifest))
-                return cls(directory, manifest, [], lock)
+                return ReceiptWriter(directory, manifest, [], lock)
 
     @classmethod
-    def resume(cls, directory: Path, manifest: Manifest) -> ReceiptWriter:
+    def resume(cls, directory: Path, manifest: ManifestT) -> ReceiptWriter[ManifestT, Any, Any]:
         """Take up the interrupted run in `directory`, which must be the experiment that `manifest` describes.
 
         ReceiptError names every difference, or says that the run is finished, in use, not a receipt or not as it was
         written. A half-written last line is cut off, and so is evidence whose score line was not reached, with what
-        only it names: those trials run again.
+        only it names: those cases run again.
         """
         with _disk(directory):
             before = read_manifest(directory)
@@ -79,11 +86,13 @@ class ReceiptWriter:
                         f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
                         "Different: " + "; ".join(different) + ". Start a new run, or restore what it was started with."
                     )
-                records = _mend(directory, manifest_digest(before))
+                if not isinstance(before, type(manifest)):  # no two kinds have the same fields
+                    raise ReceiptError(f"{directory} is a receipt of suite {before.suite!r}, not {manifest.suite!r}")
+                records = _mend(directory, before)
                 seam = Seam(resumed=_now(), after_rows=len(records))
                 with (directory / SEAMS).open("ab", buffering=0) as seams:
-                    _append_line(seams.fileno(), seam.model_dump_json().encode())
-                return cls(directory, before, records, lock)
+                    _append_lines(seams.fileno(), [seam.model_dump_json().encode()])
+                return ReceiptWriter(directory, before, records, lock)
 
     def keep(self, kind: BlobKind, content: bytes) -> str:
         """Store `content`, secrets redacted, under the sha256 of what is stored; return that. Safe from any thread."""
@@ -97,28 +106,28 @@ class ReceiptWriter:
                 _write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
         return name
 
-    def append(self, evidence: TrialEvidence) -> TrialRecord:
-        """Write one attempt: its evidence line, then its score line, each on the disk before this returns."""
-        line = evidence.model_dump_json().encode()
-        record = score_trial(evidence, hashlib.sha256(line).hexdigest())
+    def append(self, evidence: Sequence[EvidenceT]) -> list[RecordT]:
+        """Write the attempts of one step: their evidence lines, then their score lines, on the disk when it returns."""
+        lines = [row.model_dump_json().encode() for row in evidence]
+        digests = [hashlib.sha256(line).hexdigest() for line in lines]
+        records = [self._scoring.record(row, digest) for row, digest in zip(evidence, digests, strict=True)]
         with _disk(self.directory):
-            _append_line(self._evidence.fileno(), line)
-            _append_line(self._scores.fileno(), record.model_dump_json().encode())
-        self.records.append(record)
-        return record
+            _append_lines(self._evidence.fileno(), lines)
+            _append_lines(self._scores.fileno(), [record.model_dump_json().encode() for record in records])
+        self.records += records
+        return records
 
     def seal(self) -> Summary:
         """Compute every figure from the records and write summary.json; ReceiptError if the plan is not covered."""
-        planned = planned_cases(self.manifest)
-        missing = {case.id for case in planned} - {record.case for record in self.records}
+        missing = {case.id for case in self._scoring.plan()} - {record.case for record in self.records}
         if missing:
-            raise ReceiptError(f"{self.directory}: {len(missing)} planned trials have no row, such as {min(missing)!r}")
-        scores = bench_scores(self.manifest, self.records)
+            raise ReceiptError(f"{self.directory}: {len(missing)} planned cases have no row, such as {min(missing)!r}")
+        scores = self._scoring.scores(self.records)
         with _disk(self.directory):
             summary = Summary(
-                coverage=coverage(self.records, len(planned)),
+                coverage=self._scoring.coverage(self.records),
                 scores=scores,
-                flags=bench_flags(self.manifest, self.records, scores),
+                flags=self._scoring.flags(self.records, scores),
                 evidence_class=self.manifest.evidence_class,
                 files=seal_files(self.directory),
                 finished=_now(),
@@ -155,19 +164,11 @@ def stated(model: Manifest | Summary) -> bytes:
     return model.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
 
 
-def blob_names(evidence: TrialEvidence) -> Iterator[tuple[str, str]]:
-    """Yield the name in the receipt and the content's sha256 of each transcript, diff and check output of a trial."""
-    digests = (evidence.transcript_sha256, evidence.diff_sha256, evidence.check_output_sha256)
-    for kind, digest in zip(BLOB_KINDS, digests, strict=True):
-        if digest is not None:
-            yield f"{kind}/{digest}.gz", digest
-
-
-def read_manifest(directory: Path) -> Manifest:
+def read_manifest(directory: Path) -> BenchManifest | RetrievalManifest:
     """Read a receipt's manifest; ReceiptError if there is none or it is not one."""
     path = directory / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return _MANIFEST.validate_json(path.read_bytes())
     except FileNotFoundError:
         raise ReceiptError(f"{directory} is not a receipt: it has no {MANIFEST}") from None
     except (NotADirectoryError, IsADirectoryError):
@@ -186,24 +187,26 @@ def first_error(error: ValidationError) -> str:
     return f"{where}: {errors[0]['msg']}{more}"
 
 
-def _mend(directory: Path, manifest_sha256: str) -> list[TrialRecord]:
+def _mend(directory: Path, manifest: Manifest) -> list[Any]:
     """Cut off what an interrupt left half-written or unscored, and return the records that stand."""
-    evidence = _whole_lines(directory / EVIDENCE, TrialEvidence)
-    scores = _whole_lines(directory / SCORES, TrialRecord)
+    scoring = scoring_of(manifest)
+    manifest_sha256 = manifest_digest(manifest)
+    evidence = _whole_lines(directory / EVIDENCE, scoring.evidence_type)
+    scores = _whole_lines(directory / SCORES, scoring.record_type)
     kept = min(len(evidence), len(scores))
     for number, ((line, row), (_, record)) in enumerate(zip(evidence, scores, strict=False), 1):
         if row.manifest_sha256 != manifest_sha256:
             raise ReceiptError(
                 f"{directory / EVIDENCE} line {number} was written under another {MANIFEST}; restore that one to resume"
             )
-        if score_trial(row, hashlib.sha256(line).hexdigest()) != record:
+        if scoring.record(row, hashlib.sha256(line).hexdigest()) != record:
             raise ReceiptError(
                 f"{directory / SCORES} line {number} cannot be resumed from: it does not follow from its evidence line"
             )
     _cut(directory / EVIDENCE, evidence[:kept])
     _cut(directory / SCORES, scores[:kept])
     _cut(directory / SEAMS, _whole_lines(directory / SEAMS, Seam))
-    named = {name for _, row in evidence[:kept] for name, _ in blob_names(row)}
+    named = {name for _, row in evidence[:kept] for name in row.blobs}
     blobs = [path for kind in BLOB_KINDS for path in (directory / kind).glob("*")]
     for path in [*directory.glob(".*.partial"), *blobs]:
         if path.relative_to(directory).as_posix() not in named:
@@ -231,8 +234,8 @@ def _cut(path: Path, lines: list[tuple[bytes, RowT]]) -> None:
             os.fsync(file.fileno())
 
 
-def _append_line(descriptor: int, line: bytes) -> None:
-    rest = memoryview(line + b"\n")
+def _append_lines(descriptor: int, lines: Sequence[bytes]) -> None:
+    rest = memoryview(b"".join(line + b"\n" for line in lines))
     while rest:
         rest = rest[os.write(descriptor, rest) :]
     os.fsync(descriptor)

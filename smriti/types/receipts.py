@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from smriti.types.memory import SystemIdentity
 from smriti.types.stored import Stored
-from smriti.types.tasks import TaskIdentity
 
 EvidenceClass = Literal["measured", "rehearsal", "component", "development"]
 
@@ -27,7 +27,8 @@ class Score(Stored):
 
     metric: str
     system: str
-    condition: str
+    condition: str | None
+    """Of a trial; None where the suite has no conditions."""
     group: str
     value: float | None
     n: int = Field(ge=0)
@@ -84,45 +85,28 @@ class CodeIdentity(Stored):
     """Of the package's Python files as installed."""
 
 
-class BenchConfig(Stored):
-    """What one bench run is asked to do, as resolved."""
-
-    memory: str
-    agent: str
-    conditions: tuple[str, ...]
-    trials: int = Field(ge=1)
-    timeout_s: float = Field(gt=0)
-    max_tokens: int | None = Field(default=None, ge=1)
-    flake: float = Field(default=0.0, ge=0, le=1)
-    seed: int
+class Config(Stored):
+    """What a run is asked to do, as resolved; each suite has fields of its own."""
 
 
 class Manifest(Stored):
-    """manifest.json, written before any work: what is about to be run, fingerprinted."""
+    """manifest.json, written before any work: what is about to be run, fingerprinted. Each suite adds its own part."""
 
     schema_: Literal["smriti.manifest/1"] = Field(default="smriti.manifest/1", alias="schema")
-    suite: Literal["bench"]
+    suite: str
     evidence_class: EvidenceClass
     run_id: str
-    config: BenchConfig
+    config: Config
     code: CodeIdentity
     packages: dict[str, str]
     systems: tuple[SystemIdentity, ...]
-    agents: tuple[SystemIdentity, ...]
-    scripted: bool
-    """The agent solves by script: whatever it is called, its receipt is a rehearsal."""
-    delivery: str
-    """How memory goes to the agent under on: hooks, prompt (the hooks' text before it), mcp, files, prefix, none.
-
-    Native and prompt delivery are different experiments.
-    """
     artifacts: dict[str, str]
     """File name → sha256 of what was installed for the systems and agents under test."""
     engine: str
     datasets: dict[str, str]
-    tasks: tuple[TaskIdentity, ...]
+    """Name → sha256 of what the suite takes from a data set."""
     selection: dict[str, Any]
-    """How the tasks were chosen: which flags, and how many of how many."""
+    """What was chosen to be run: which flags, and how many of how many."""
     seed: int
     sandbox: str
     jobs: int
@@ -131,3 +115,27 @@ class Manifest(Stored):
     started: str
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Evidence(Stored):
+    """One line of evidence.ndjson: what one attempt's record is computed from."""
+
+    case: str
+    run_id: str
+    manifest_sha256: str
+    """Of the receipt's manifest.json: a row belongs to that run as it was planned, and to no other plan."""
+
+    @property
+    def blobs(self) -> Mapping[str, str]:
+        """Name in the receipt → sha256 of the content, of each file beside the rows that this line names."""
+        return {}
+
+
+class Record(Stored):
+    """One line of scores.ndjson: an attempt, scored. Every field follows from the evidence line that it names."""
+
+    case: str
+    run_id: str
+    order: int = Field(ge=0)
+    """From 0 over the whole plan."""
+    evidence_sha256: str

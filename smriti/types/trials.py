@@ -1,17 +1,20 @@
-"""Trials of the bench: case, evidence, record."""
+"""Trials of the bench: case, evidence, record; and the manifest of a run of them."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
 from smriti.types.agents import Usage
 from smriti.types.faults import Fault, Status
-from smriti.types.memory import MemoryRole
+from smriti.types.memory import MemoryRole, SystemIdentity
+from smriti.types.receipts import Config, Evidence, Manifest, Record
 from smriti.types.stored import Stored
-from smriti.types.tasks import Family, Split
+from smriti.types.tasks import Family, Split, TaskIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,9 @@ class PhaseSeconds(Stored):
     total: float | None = None
 
 
-class TrialEvidence(Stored):
-    """What a trial's score is computed from; one line of evidence.ndjson."""
+class TrialEvidence(Evidence):
+    """What a trial's record is computed from."""
 
-    case: str
-    run_id: str
-    manifest_sha256: str
-    """Of the receipt's manifest.json: a row belongs to that run as it was planned, and to no other plan."""
     task_id: str
     task_sha256: str
     family: Family
@@ -96,19 +95,25 @@ class TrialEvidence(Stored):
     """What the agent changed and grading did not take, each with its reason."""
     fault: Fault | None
 
+    @property
+    def blobs(self) -> Mapping[str, str]:
+        digests = {
+            "transcripts": self.transcript_sha256,
+            "diffs": self.diff_sha256,
+            "checks": self.check_output_sha256,
+        }
+        return {f"{kind}/{digest}.gz": digest for kind, digest in digests.items() if digest is not None}
 
-class TrialRecord(Stored):
-    """A trial, scored; one line of scores.ndjson. Every field follows from the evidence line that it names."""
 
-    case: str
-    run_id: str
+class TrialRecord(Record):
+    """A trial, scored."""
+
     task_id: str
     task_sha256: str
     family: Family
     split: Split
     condition: str
     trial: int = Field(ge=1)
-    order: int = Field(ge=0)
     status: Status
     passed: bool | None
     """The check's verdict; None where there is none."""
@@ -124,9 +129,37 @@ class TrialRecord(Stored):
     transcript_sha256: str | None
     diff_sha256: str | None
     fault: Fault | None
-    evidence_sha256: str
 
     @property
     def tokens(self) -> int | None:
         """All tokens of the agent's run; None where somebody did not count."""
         return self.usage.total
+
+
+class BenchConfig(Config):
+    """What one bench run is asked to do, as resolved."""
+
+    memory: str
+    agent: str
+    conditions: tuple[str, ...]
+    trials: int = Field(ge=1)
+    timeout_s: float = Field(gt=0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    flake: float = Field(default=0.0, ge=0, le=1)
+    seed: int
+
+
+class BenchManifest(Manifest):
+    """What a run of the bench is about to do."""
+
+    suite: Literal["bench"]
+    config: BenchConfig
+    agents: tuple[SystemIdentity, ...]
+    scripted: bool
+    """The agent solves by script: whatever it is called, its receipt is a rehearsal."""
+    delivery: str
+    """How memory goes to the agent under on: hooks, prompt (the hooks' text before it), mcp, files, prefix, none.
+
+    Native and prompt delivery are different experiments.
+    """
+    tasks: tuple[TaskIdentity, ...]

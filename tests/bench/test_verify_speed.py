@@ -11,7 +11,7 @@ import pytest
 
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import ReceiptWriter, manifest_digest
-from smriti.score import planned_cases
+from smriti.score.bench import planned_cases
 from smriti.types import Status
 from tests.strategies import evidence, manifest
 
@@ -42,7 +42,7 @@ def test_100_000_score_rows_are_verified_within_10_s(tmp_path: Path, monkeypatch
                 diff_sha256=diff,
                 manifest_sha256=digest,
             )
-            receipt.append(row.model_copy(update={"check_output_sha256": row.check_output_sha256 and output}))
+            receipt.append([row.model_copy(update={"check_output_sha256": row.check_output_sha256 and output})])
         receipt.seal()
         receipt.close()
     started = time.process_time()

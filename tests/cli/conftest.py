@@ -21,7 +21,7 @@ def smriti(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(folder)
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("smriti.cli.bench._cores", lambda: 64)
+    monkeypatch.setattr("smriti.cli.bench.cores", lambda: 64)
     handlers = {number: signal.getsignal(number) for number in interrupts._SIGNALS}
 
     def run(*arguments: object) -> Ended:

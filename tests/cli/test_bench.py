@@ -7,7 +7,7 @@ import io
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ import pytest
 from smriti.cli.progress import Progress
 from smriti.corpus import load_corpus
 from smriti.errors import MemorySystemError
-from smriti.receipts.writer import ReceiptWriter, read_manifest
+from smriti.receipts.writer import ReceiptWriter
 from smriti.suites.bench import BenchSuite
 from smriti.types import TrialEvidence, TrialRecord
 from tests.benches import command_file
 from tests.cli.command_line import Smriti
+from tests.receipts.build import BenchReceipt, bench_manifest
 
 Left = Callable[[], list[str]]
 
@@ -186,7 +187,7 @@ def test_a_run_on_tasks_of_the_corpus_stands_and_its_receipt_verifies(smriti: Sm
     (receipt,) = Path("receipts/bench").iterdir()
     assert f"receipt {receipt}\ncheck it with: smriti verify {receipt}\n" in ended.out
     assert sorted(path.name for path in receipt.iterdir()) == sorted(RECEIPT)
-    manifest = read_manifest(receipt)
+    manifest = bench_manifest(receipt)
     assert receipt.name == manifest.run_id
     assert manifest.selection == {"ids": list(tasks), "split": "all", "selected": 2, "of": len(load_corpus())}
     assert verdicts(receipt)["csv-null-token/off/t1"] is False
@@ -285,21 +286,21 @@ def test_flake_changes_what_passes_and_is_drawn_from_the_seed(smriti: Smriti) ->
     assert set(first) == {True, False}
     assert passes("again", "--flake", 0.5, "--seed", 2) == first
     assert passes("other", "--flake", 0.5, "--seed", 7) != first
-    assert read_manifest(Path("first")).config.flake == 0.5
+    assert bench_manifest(Path("first")).config.flake == 0.5
 
 
 @pytest.mark.usefixtures("tiny_corpus")
 def test_the_manifest_says_how_memory_goes_to_the_agent(smriti: Smriti) -> None:
     for memory, delivery in (("embedded", "hooks"), ("file", "files"), ("off", "none")):
         assert smriti(*QUICK, "--memory", memory, "--out", memory).status in {0, 1}
-        assert read_manifest(Path(memory)).delivery == delivery
+        assert bench_manifest(Path(memory)).delivery == delivery
 
 
 @pytest.mark.usefixtures("tiny_corpus")
 def test_more_jobs_than_cores_are_warned_of(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:
     run = (*QUICK[:-1], 2, "--conditions", "off", "--agent", "nop")
     assert "warning" not in smriti(*run).err
-    monkeypatch.setattr("smriti.cli.bench._cores", lambda: 1)
+    monkeypatch.setattr("smriti.cli.bench.cores", lambda: 1)
     ended = smriti(*run)
     assert ended.status == 0
     assert ended.err.startswith("smriti: warning: --jobs 2 on 1 cores: ")
@@ -335,16 +336,16 @@ def test_an_interrupt_counts_what_is_on_the_disk(smriti: Smriti, monkeypatch: py
     """It comes when the line is written and nothing in this process knows of it yet."""
     append = ReceiptWriter.append
 
-    def interrupted(self: ReceiptWriter, evidence: TrialEvidence) -> TrialRecord:
-        record = append(self, evidence)
-        self.records.pop()
-        raise KeyboardInterrupt(record.case)
+    def interrupted(self: BenchReceipt, evidence: Sequence[TrialEvidence]) -> list[TrialRecord]:
+        records = append(self, evidence)
+        self.records.clear()
+        raise KeyboardInterrupt(records)
 
     monkeypatch.setattr(ReceiptWriter, "append", interrupted)
     ended = smriti("bench", "--trials", 1, "--jobs", 1, "--out", "a folder")
     assert ended.status == 3
     assert (
-        "interrupted after 1 of 9 trials; nothing is lost. Go on with: smriti bench --resume 'a folder'\n" in ended.err
+        "interrupted after 1 of 9 cases; nothing is lost. Go on with: smriti bench --resume 'a folder'\n" in ended.err
     )
 
 
@@ -355,7 +356,7 @@ def test_an_interrupt_after_the_seal_says_that_the_run_is_finished(
     monkeypatch.setattr("smriti.cli.bench.print_summary", lambda *_: ctrl_c())
     ended = smriti(*QUICK, "--out", "out")
     assert (ended.status, ended.out) == (3, "")
-    assert ended.err.endswith("smriti: interrupted after the last trial; out is finished\n")
+    assert ended.err.endswith("smriti: interrupted after the last case; out is finished\n")
     assert smriti("verify", "out").status == 0
 
 
@@ -383,7 +384,7 @@ def test_an_interrupt_leaves_a_readable_receipt_and_says_how_to_go_on(
     ended = smriti("bench", "--trials", 2, "--jobs", 1, "--out", "out")
     assert ended.status == 3
     assert ended.out == ""
-    assert "interrupted after 3 of 18 trials; nothing is lost. Go on with: smriti bench --resume out\n" in ended.err
+    assert "interrupted after 3 of 18 cases; nothing is lost. Go on with: smriti bench --resume out\n" in ended.err
     assert not Path("out/summary.json").exists()
     assert len(records(Path("out"))) == 3
     verdict = smriti("verify", "out")
@@ -406,11 +407,11 @@ def test_a_resumed_run_keeps_its_configuration_and_its_records(smriti: Smriti, m
     with monkeypatch.context() as patch:
         interrupt_after(patch, 3, ctrl_c)
         assert smriti("bench", "--trials", 2, "--jobs", 1, "--out", "out", *tasks, *asked).status == 3
-    before, done = read_manifest(Path("out")), records(Path("out"))
+    before, done = bench_manifest(Path("out")), records(Path("out"))
     ended = smriti("bench", "--resume", "out")
     assert ended.status == 0, ended.err
     assert ended.err.startswith("[4/8] ")
-    assert read_manifest(Path("out")) == before
+    assert bench_manifest(Path("out")) == before
     assert before.config.model_dump() == {
         "memory": "embedded",
         "agent": "rehearsal",
@@ -471,7 +472,7 @@ def test_a_run_is_not_resumed_with_changed_code_of_the_memory_system(
     with monkeypatch.context() as patch:
         interrupt_after(patch, 1, ctrl_c)
         assert smriti(*QUICK, "--memory", "mine_r1:Mine", "--out", "out").status == 3
-    assert list(read_manifest(Path("out")).artifacts) == ["memory/mine_r1.py"]
+    assert list(bench_manifest(Path("out")).artifacts) == ["memory/mine_r1.py"]
     Path("mine_r1.py").write_text(MEMORY + "# better now\n")
     smriti("bench", "--resume", "out").assert_refused("another configuration", "artifacts.memory/mine_r1.py")
     Path("mine_r1.py").write_text(MEMORY)
@@ -528,7 +529,7 @@ def test_a_dry_run_of_a_resumed_run_names_its_realms_and_touches_nothing(
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
     ended = smriti("bench", "--resume", "out", "--dry-run")
     assert ended.status == 0
-    assert ended.out.count(read_manifest(Path("out")).run_id) == 3
+    assert ended.out.count(bench_manifest(Path("out")).run_id) == 3
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
 
 

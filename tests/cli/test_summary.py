@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from smriti.cli.summary import print_summary
-from smriti.types import Coverage, Family, Interval, Manifest, Score, Summary, SystemIdentity, TaskIdentity
+from smriti.types import BenchManifest, Coverage, Family, Interval, Score, Summary, SystemIdentity, TaskIdentity
 from tests.strategies import manifest
 
 CONDITIONS = ("off", "on", "handed", "placebo", "file", "ablate:corr", "ablate:all")
@@ -54,7 +54,7 @@ def show(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     """Returns the lines printed on a terminal of `width` columns, or where there is none."""
 
     def show(
-        summary: Summary, width: int | None, plan: Manifest | None = None, directory: Path = DIRECTORY
+        summary: Summary, width: int | None, plan: BenchManifest | None = None, directory: Path = DIRECTORY
     ) -> list[str]:
         for name in ("TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
             monkeypatch.delenv(name, raising=False)
@@ -72,7 +72,7 @@ def show(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return show
 
 
-def planned(conditions: Sequence[str] = CONDITIONS) -> Manifest:
+def planned(conditions: Sequence[str] = CONDITIONS) -> BenchManifest:
     """A manifest with six tasks of three families."""
     tasks = tuple(
         TaskIdentity(id=f"{family}-{number}", version=1, family=family, split="visible", sha256="0" * 64)
@@ -123,7 +123,7 @@ def distinct(key: Key, number: int) -> Score:
 
 
 def by_key(scores: Sequence[Score]) -> Mapping[Key, Score]:
-    return {(score.metric, score.condition, score.group): score for score in scores}
+    return {(score.metric, str(score.condition), score.group): score for score in scores}
 
 
 def rows(lines: Sequence[str], title: str) -> list[list[str]]:

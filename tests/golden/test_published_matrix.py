@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smriti.score import bench_scores
+from smriti.score.bench import bench_scores
 from smriti.types import TrialRecord
 from tests.strategies import manifest, record
 

@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import smriti
-from smriti.receipts.writer import ReceiptWriter, manifest_digest
-from smriti.score import planned_cases
-from smriti.types import VERDICTS, CodeIdentity, Manifest, Status, TaskIdentity, TrialCase, TrialEvidence
+from smriti.receipts.writer import ReceiptWriter, manifest_digest, read_manifest
+from smriti.score.bench import planned_cases
+from smriti.types import (
+    VERDICTS,
+    BenchManifest,
+    CodeIdentity,
+    Status,
+    TaskIdentity,
+    TrialCase,
+    TrialEvidence,
+    TrialRecord,
+)
 from tests.strategies import evidence, manifest
+
+BenchReceipt = ReceiptWriter[BenchManifest, TrialEvidence, TrialRecord]
 
 FAMILIES: dict[str, Literal["convention", "exploration", "misleading"]] = {
     "alpha": "convention",
@@ -30,7 +41,14 @@ ENDINGS: dict[str, Status] = {
 CONTAMINATED = "alpha/on/t2"
 
 
-def a_manifest(**fields: Any) -> Manifest:
+def bench_manifest(directory: Path) -> BenchManifest:
+    """Read the manifest of a receipt of the bench."""
+    manifest = read_manifest(directory)
+    assert isinstance(manifest, BenchManifest)
+    return manifest
+
+
+def a_manifest(**fields: Any) -> BenchManifest:
     """Make a manifest in which no field is empty that could hold something."""
     stated: dict[str, Any] = {
         "code": CodeIdentity(version="0", commit="c" * 40, dirty=False, sha256="0" * 64),
@@ -50,7 +68,7 @@ def a_manifest(**fields: Any) -> Manifest:
     return made.model_copy(update={"config": config, "scripted": scripted, **stated, **fields})
 
 
-def evidence_of(receipt: ReceiptWriter, case: TrialCase, **fields: Any) -> TrialEvidence:
+def evidence_of(receipt: BenchReceipt, case: TrialCase, **fields: Any) -> TrialEvidence:
     """Make the evidence of one trial, and keep what it names."""
     made = evidence(
         case.task_id,
@@ -73,15 +91,15 @@ def evidence_of(receipt: ReceiptWriter, case: TrialCase, **fields: Any) -> Trial
     return made.model_copy(update={**kept, **fields})
 
 
-def append(receipt: ReceiptWriter, rows: int | None = None) -> None:
+def append(receipt: BenchReceipt, rows: int | None = None) -> None:
     """Append the next `rows` trials that are not in the receipt yet; None is all of them."""
     done = {record.case for record in receipt.records}
     cases = [case for case in planned_cases(receipt.manifest) if case.id not in done]
     for case in cases[:rows]:
-        receipt.append(evidence_of(receipt, case))
+        receipt.append([evidence_of(receipt, case)])
 
 
-def write(directory: Path, made: Manifest | None = None, *, rows: int | None = None) -> Path:
+def write(directory: Path, made: BenchManifest | None = None, *, rows: int | None = None) -> Path:
     """Write a receipt and seal it, or with `rows` leave it interrupted after that many trials."""
     receipt = ReceiptWriter.create(directory, made or a_manifest())
     append(receipt, rows)
@@ -91,7 +109,7 @@ def write(directory: Path, made: Manifest | None = None, *, rows: int | None = N
     return directory
 
 
-def write_resumed(directory: Path, made: Manifest | None = None) -> Path:
+def write_resumed(directory: Path, made: BenchManifest | None = None) -> Path:
     """Write a receipt that was interrupted twice and then sealed."""
     made = made or a_manifest()
     write(directory, made, rows=3)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import smriti
 from smriti.receipts import fingerprint
 from smriti.receipts.fingerprint import code_identity, differences, host, installed_packages
-from smriti.types import CodeIdentity, Manifest, SystemIdentity
+from smriti.types import BenchManifest, CodeIdentity, SystemIdentity
 from tests.strategies import manifest
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not there")
@@ -219,32 +219,32 @@ OTHER: dict[str, Any] = {
 
 
 @pytest.fixture
-def before() -> Manifest:
+def before() -> BenchManifest:
     return manifest(["a"], ["on"], 1)
 
 
-def test_an_experiment_does_not_differ_from_itself(before: Manifest) -> None:
+def test_an_experiment_does_not_differ_from_itself(before: BenchManifest) -> None:
     assert differences(before, before) == []
-    assert differences(before, Manifest.model_validate_json(before.model_dump_json(by_alias=True))) == []
+    assert differences(before, BenchManifest.model_validate_json(before.model_dump_json(by_alias=True))) == []
 
 
 @pytest.mark.parametrize("field", OCCASION)
-def test_another_occasion_is_no_other_experiment(before: Manifest, field: str) -> None:
+def test_another_occasion_is_no_other_experiment(before: BenchManifest, field: str) -> None:
     assert differences(before, before.model_copy(update={field: OCCASION[field]})) == []
 
 
 @pytest.mark.parametrize("field", OTHER)
-def test_any_other_field_makes_another_experiment_and_is_named(before: Manifest, field: str) -> None:
+def test_any_other_field_makes_another_experiment_and_is_named(before: BenchManifest, field: str) -> None:
     told = differences(before, before.model_copy(update={field: OTHER[field]}))
     assert told
     assert all(line.startswith(field) for line in told)
 
 
 def test_every_field_of_a_manifest_is_of_the_occasion_or_of_the_experiment() -> None:
-    assert set(Manifest.model_fields) - {"schema_", "suite"} == OCCASION.keys() | OTHER.keys()
+    assert set(BenchManifest.model_fields) - {"schema_", "suite"} == OCCASION.keys() | OTHER.keys()
 
 
-def test_a_difference_is_named_down_to_the_value_with_both_values(before: Manifest) -> None:
+def test_a_difference_is_named_down_to_the_value_with_both_values(before: BenchManifest) -> None:
     other = manifest(["a"], ["on", "off"], 1, seed=7, packages={"httpx": "1"})
     assert differences(before, other) == [
         "config.conditions: ['on'] in the receipt, ['on', 'off'] now",

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from smriti.metrics import intervals
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, seal_files, stated
-from smriti.score import bench_flags, bench_scores, coverage, score_trial
+from smriti.score.bench import bench_flags, bench_scores, coverage, score_trial
 from smriti.types import Summary, TrialEvidence, TrialRecord
 from tests.receipts.build import a_manifest, write, write_resumed
 from tests.receipts.mutate import line, mutants, page

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from smriti.receipts import trials
+from smriti.receipts import rows
 from smriti.receipts.verify import Verdict, verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, stated
-from smriti.score import planned_cases
+from smriti.score.bench import planned_cases
 from smriti.types import CodeIdentity, Fault, Planted, Seam
 from tests.receipts.build import a_manifest, evidence_of, write, write_resumed
 from tests.strategies import usage
@@ -66,7 +66,7 @@ def test_verifying_changes_nothing(tmp_path: Path) -> None:
 def test_without_its_seal_a_receipt_is_interrupted_and_supports_no_claim(tmp_path: Path, rows: int) -> None:
     verdict = verify(write(tmp_path, rows=rows))
     assert verdict.state == "interrupted"
-    assert detail(verdict, "coverage") == f"{rows} of 12 planned trials, none twice"
+    assert detail(verdict, "coverage") == f"{rows} of 12 planned cases, none twice"
     assert "supports no claim" in detail(verdict, "seal")
 
 
@@ -244,7 +244,7 @@ def test_evidence_that_no_trial_leaves_behind_is_refused(tmp_path: Path, what: s
     receipt = ReceiptWriter.create(tmp_path, a_manifest())
     for case in planned_cases(receipt.manifest):
         evidence = evidence_of(receipt, case)
-        receipt.append(evidence.model_copy(update=fields) if case.id == changed else evidence)
+        receipt.append([evidence.model_copy(update=fields) if case.id == changed else evidence])
     receipt.close()
     assert fields.get("case", changed) in refusals(verify(tmp_path))
 
@@ -272,7 +272,7 @@ def test_a_plan_that_no_run_has_is_refused_and_not_laid_out(tmp_path: Path) -> N
     huge = made.config.model_copy(update={"trials": 10**15})
     ReceiptWriter.create(tmp_path, made.model_copy(update={"config": huge, "planned": 6 * 10**15})).close()
     assert "no run has so many" in refusals(verify(tmp_path))
-    assert trials.MOST_TRIALS < 10**15
+    assert rows.MOST_CASES < 10**15
 
 
 def test_a_manifest_in_another_form_is_refused_since_another_reader_may_see_another_thing_in_it(tmp_path: Path) -> None:

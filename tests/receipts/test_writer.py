@@ -16,13 +16,13 @@ import pytest
 from smriti.errors import ReceiptError
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, read_manifest, stated
-from smriti.score import planned_cases
-from smriti.types import Manifest, SystemIdentity, TaskIdentity, TrialEvidence, TrialRecord
-from tests.receipts.build import a_manifest, append, evidence_of, python, write
+from smriti.score.bench import planned_cases
+from smriti.types import BenchManifest, SystemIdentity, TaskIdentity, TrialEvidence, TrialRecord
+from tests.receipts.build import BenchReceipt, a_manifest, append, evidence_of, python, write
 
 
 @pytest.fixture
-def receipt(tmp_path: Path) -> Iterator[ReceiptWriter]:
+def receipt(tmp_path: Path) -> Iterator[BenchReceipt]:
     writer = ReceiptWriter.create(tmp_path / "receipt", a_manifest())
     yield writer
     writer.close()
@@ -39,7 +39,7 @@ def names(directory: Path) -> set[str]:
 # Starting
 
 
-def test_the_manifest_is_on_the_disk_before_any_trial(receipt: ReceiptWriter) -> None:
+def test_the_manifest_is_on_the_disk_before_any_trial(receipt: BenchReceipt) -> None:
     assert read_manifest(receipt.directory) == receipt.manifest == a_manifest()
     assert names(receipt.directory) == {MANIFEST, EVIDENCE, SCORES}
 
@@ -66,13 +66,13 @@ def test_a_file_in_the_place_of_the_directory_is_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("start", [ReceiptWriter.create, ReceiptWriter.resume])
-def test_a_second_writer_is_refused_while_the_first_is_open(receipt: ReceiptWriter, start: Any) -> None:
+def test_a_second_writer_is_refused_while_the_first_is_open(receipt: BenchReceipt, start: Any) -> None:
     with pytest.raises(ReceiptError, match="by another process"):
         start(receipt.directory, receipt.manifest)
 
 
 @pytest.mark.parametrize("start", ["create", "resume"])
-def test_a_second_process_is_refused_while_the_first_is_open(receipt: ReceiptWriter, start: str) -> None:
+def test_a_second_process_is_refused_while_the_first_is_open(receipt: BenchReceipt, start: str) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from smriti.receipts.writer import ReceiptWriter; from tests.receipts.build import a_manifest\n"
@@ -97,11 +97,11 @@ def test_a_refused_writer_lets_go_of_the_receipt(tmp_path: Path) -> None:
 
 
 def test_an_attempt_is_two_lines_and_the_score_line_carries_the_digest_of_the_evidence_line(
-    receipt: ReceiptWriter,
+    receipt: BenchReceipt,
 ) -> None:
     case = planned_cases(receipt.manifest)[0]
     evidence = evidence_of(receipt, case)
-    record = receipt.append(evidence)
+    (record,) = receipt.append([evidence])
     (evidence_line,), (score_line,) = lines(receipt.directory / EVIDENCE), lines(receipt.directory / SCORES)
     assert TrialEvidence.model_validate_json(evidence_line) == evidence
     assert TrialRecord.model_validate_json(score_line) == record == receipt.records[-1]
@@ -109,7 +109,7 @@ def test_an_attempt_is_two_lines_and_the_score_line_carries_the_digest_of_the_ev
 
 
 def test_each_line_is_flushed_and_synced_before_the_next_is_written(
-    receipt: ReceiptWriter, monkeypatch: pytest.MonkeyPatch
+    receipt: BenchReceipt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events: list[tuple[str, str]] = []
     write_bytes, sync = os.write, os.fsync
@@ -128,24 +128,24 @@ def test_each_line_is_flushed_and_synced_before_the_next_is_written(
     evidence = evidence_of(receipt, planned_cases(receipt.manifest)[0])
     monkeypatch.setattr(os, "write", noted_write)
     monkeypatch.setattr(os, "fsync", noted_sync)
-    receipt.append(evidence)
+    receipt.append([evidence])
     assert events == [("write", EVIDENCE), ("sync", EVIDENCE), ("write", SCORES), ("sync", SCORES)]
 
 
 def test_a_line_is_whole_even_where_the_disk_takes_it_in_pieces(
-    receipt: ReceiptWriter, monkeypatch: pytest.MonkeyPatch
+    receipt: BenchReceipt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_bytes = os.write
     evidence = evidence_of(receipt, planned_cases(receipt.manifest)[0])
     monkeypatch.setattr(os, "write", lambda descriptor, content: write_bytes(descriptor, content[:100]))
-    receipt.append(evidence)
+    receipt.append([evidence])
     assert TrialEvidence.model_validate_json(lines(receipt.directory / EVIDENCE)[0]) == evidence
 
 
 # Keeping
 
 
-def test_what_is_kept_is_found_by_the_digest_of_its_content(receipt: ReceiptWriter) -> None:
+def test_what_is_kept_is_found_by_the_digest_of_its_content(receipt: BenchReceipt) -> None:
     digest = receipt.keep("transcripts", b"said this")
     assert digest == hashlib.sha256(b"said this").hexdigest()
     path = receipt.directory / f"transcripts/{digest}.gz"
@@ -153,7 +153,7 @@ def test_what_is_kept_is_found_by_the_digest_of_its_content(receipt: ReceiptWrit
 
 
 def test_the_same_content_is_stored_once_in_each_kind_and_in_the_same_bytes_every_time(
-    receipt: ReceiptWriter, tmp_path: Path
+    receipt: BenchReceipt, tmp_path: Path
 ) -> None:
     first = receipt.keep("diffs", b"same")
     before = (receipt.directory / f"diffs/{first}.gz").stat()
@@ -168,7 +168,7 @@ def test_the_same_content_is_stored_once_in_each_kind_and_in_the_same_bytes_ever
     assert stored[0].read_bytes()[4:8] == bytes(4), "gzip has a place for the time"
 
 
-def test_a_secret_never_touches_the_disk_and_the_digest_is_of_what_is_stored(receipt: ReceiptWriter) -> None:
+def test_a_secret_never_touches_the_disk_and_the_digest_is_of_what_is_stored(receipt: BenchReceipt) -> None:
     secret = b"sk-ant-" + b"a1B2" * 10
     digest = receipt.keep("transcripts", b"key " + secret + b" used")
     stored = gzip.decompress((receipt.directory / f"transcripts/{digest}.gz").read_bytes())
@@ -178,7 +178,7 @@ def test_a_secret_never_touches_the_disk_and_the_digest_is_of_what_is_stored(rec
     assert hashlib.sha256(stored).hexdigest() == digest
 
 
-def test_nothing_half_written_is_ever_under_its_name(receipt: ReceiptWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_half_written_is_ever_under_its_name(receipt: BenchReceipt, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[str]] = []
     sync = os.fsync
 
@@ -195,15 +195,15 @@ def test_nothing_half_written_is_ever_under_its_name(receipt: ReceiptWriter, mon
 # Sealing
 
 
-def test_a_receipt_whose_plan_is_not_covered_is_not_sealed(receipt: ReceiptWriter) -> None:
+def test_a_receipt_whose_plan_is_not_covered_is_not_sealed(receipt: BenchReceipt) -> None:
     append(receipt, receipt.manifest.planned - 1)
     missing = planned_cases(receipt.manifest)[-1].id
-    with pytest.raises(ReceiptError, match=f"1 planned trials have no row, such as '{missing}'"):
+    with pytest.raises(ReceiptError, match=f"1 planned cases have no row, such as '{missing}'"):
         receipt.seal()
     assert not (receipt.directory / SUMMARY).exists()
 
 
-def test_the_seal_names_every_file_with_its_digest_and_rows(receipt: ReceiptWriter) -> None:
+def test_the_seal_names_every_file_with_its_digest_and_rows(receipt: BenchReceipt) -> None:
     append(receipt)
     summary = receipt.seal()
     stated = json.loads((receipt.directory / SUMMARY).read_bytes())["files"]
@@ -215,7 +215,7 @@ def test_the_seal_names_every_file_with_its_digest_and_rows(receipt: ReceiptWrit
         assert seal["rows"] == (receipt.manifest.planned if name.endswith(".ndjson") else None)
 
 
-def test_the_seal_counts_every_planned_trial_once(receipt: ReceiptWriter) -> None:
+def test_the_seal_counts_every_planned_trial_once(receipt: BenchReceipt) -> None:
     append(receipt)
     covered = receipt.seal().coverage
     assert (covered.planned, covered.completed, covered.failed, covered.skipped) == (12, 6, 2, 4)
@@ -224,7 +224,7 @@ def test_the_seal_counts_every_planned_trial_once(receipt: ReceiptWriter) -> Non
 # Resuming
 
 
-def changed(made: Manifest, field: str) -> Manifest:
+def changed(made: BenchManifest, field: str) -> BenchManifest:
     """The manifest with another value in one field, given as `name` or `config.name`."""
     name, _, inner = field.partition(".")
     if inner:
@@ -285,7 +285,7 @@ def test_another_configuration_is_refused_with_the_difference_named(tmp_path: Pa
 
 def test_every_field_of_the_manifest_is_either_compared_or_names_the_occasion() -> None:
     compared = {name for name in OTHERS if "." not in name} | {"config"}
-    assert compared | OCCASION | {"schema_"} == Manifest.model_fields.keys()
+    assert compared | OCCASION | {"schema_"} == BenchManifest.model_fields.keys()
     config = type(a_manifest().config).model_fields
     assert {name.partition(".")[2] for name in OTHERS if "." in name} == config.keys()
 
@@ -329,7 +329,7 @@ def test_what_is_no_receipt_is_not_resumed(tmp_path: Path) -> None:
         "nowhere": "not a receipt",
         "file": "not a receipt folder",
         "empty": "it has no manifest",
-        "garbage": "not a manifest that this version reads: suite: Field required",
+        "garbage": "not a manifest that this version reads: the row: Unable to extract tag",
     }.items():
         with pytest.raises(ReceiptError, match=match):
             ReceiptWriter.resume(tmp_path / name, a_manifest())
@@ -376,7 +376,7 @@ def test_evidence_without_its_score_line_is_dropped_with_what_only_it_names(tmp_
     append(receipt, 2)
     before = names(tmp_path)
     case = planned_cases(receipt.manifest)[2]
-    receipt.append(evidence_of(receipt, case, transcript_sha256=receipt.keep("transcripts", b"in vain")))
+    receipt.append([evidence_of(receipt, case, transcript_sha256=receipt.keep("transcripts", b"in vain"))])
     receipt.close()
     (tmp_path / SCORES).write_bytes(b"".join(lines(tmp_path / SCORES)[:2]))
     ReceiptWriter.resume(tmp_path, a_manifest()).close()
@@ -458,7 +458,7 @@ def test_a_full_disk_ends_an_append_with_a_receipt_error_and_what_stood_is_resum
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(ReceiptError, match="No space left on device"):
-        receipt.append(evidence)
+        receipt.append([evidence])
     monkeypatch.undo()
     receipt.close()
     assert len(receipt.records) == 2

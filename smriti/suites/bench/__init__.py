@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from smriti import process
@@ -18,10 +18,10 @@ from smriti.receipts.writer import stated
 from smriti.sandbox.filetree import unlock
 from smriti.sandbox.fixture import Fixtures
 from smriti.sandbox.none import missing_commands
-from smriti.score import planned_cases
+from smriti.score.bench import planned_cases
 from smriti.suites.bench.stores import StorePool
 from smriti.suites.bench.trial import Setting, Trial
-from smriti.types import Manifest, TaskFolder, TrialCase, TrialEvidence
+from smriti.types import BenchManifest, TaskFolder, TrialCase, TrialEvidence
 
 _STORE_FAULTS = {"plant_failed", "memory_error", "forget_failed", "infra_error"}
 """After one of these nobody knows what a store holds: it is closed and not lent again."""
@@ -32,7 +32,7 @@ class BenchSuite:
 
     def __init__(
         self,
-        manifest: Manifest,
+        manifest: BenchManifest,
         tasks: Sequence[TaskFolder],
         *,
         memory: MemorySystem,
@@ -57,11 +57,14 @@ class BenchSuite:
         self._memory_stores = StorePool(memory, scratch / "stores" / "memory")
         self._file_stores = StorePool(file_memory, scratch / "stores" / "file")
 
-    def cases(self) -> list[TrialCase]:
-        """Return the whole matrix in its seeded order."""
-        return planned_cases(self.manifest)
+    def steps(self, done: Collection[str]) -> list[TrialCase]:
+        """Return what is left of the matrix, in its seeded order: a step is a trial."""
+        return [case for case in planned_cases(self.manifest) if case.id not in done]
 
-    def step(self, case: TrialCase, keep: Keep) -> TrialEvidence:
+    def work(self, keep: Keep) -> Callable[[TrialCase], list[TrialEvidence]]:
+        return lambda case: [self._attempt(case, keep)]
+
+    def _attempt(self, case: TrialCase, keep: Keep) -> TrialEvidence:
         """Attempt one trial; nothing of it is left on the disk but what `keep` stored."""
         trial = Trial(self._setting, self._tasks[case.task_id], case)
         missing = self._missing[case.task_id]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from smriti.errors import UsageError
 from smriti.protocols import Agent, MemorySystem
 from smriti.receipts.fingerprint import code_identity, host, installed_packages
-from smriti.types import BenchConfig, CodeIdentity, Condition, EvidenceClass, Manifest, TaskFolder, TaskIdentity
+from smriti.types import BenchConfig, BenchManifest, CodeIdentity, Condition, EvidenceClass, TaskFolder, TaskIdentity
 
 
 def resolve_conditions(given: str | None, memory: MemorySystem) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def bench_manifest(
     sandbox: str,
     jobs: int,
     delivery: str,
-) -> Manifest:
+) -> BenchManifest:
     """Describe the run as it would start now; UsageError when no task is selected.
 
     `delivery` is what `probe_delivery` found.
@@ -49,7 +49,7 @@ def bench_manifest(
     now = datetime.now(UTC)
     code = code_identity()
     systems = [memory, file_memory] if "file" in config.conditions and file_memory.name != memory.name else [memory]
-    return Manifest(
+    return BenchManifest(
         suite="bench",
         evidence_class=_evidence_class(agent, code, selection),
         run_id=f"{now:%Y%m%dt%H%M%S}-{secrets.token_hex(3)}",

@@ -21,10 +21,10 @@ from smriti.suites.bench.delivery import Delivery, deliver, without_laid_files
 from smriti.types import (
     OWN_REALM,
     AgentRun,
+    BenchManifest,
     Condition,
     Fault,
     FileTree,
-    Manifest,
     Memory,
     Phase,
     PhaseSeconds,
@@ -45,7 +45,7 @@ _PLANTING_KINDS = {"on", "file", "ablate"}
 class Setting:
     """What all trials of a run share."""
 
-    manifest: Manifest
+    manifest: BenchManifest
     manifest_sha256: str
     """Of the receipt's manifest.json."""
     agent: Agent

@@ -11,7 +11,7 @@ from smriti.errors import UsageError
 from smriti.protocols import MemorySystem
 from smriti.suites.bench import manifest as module
 from smriti.suites.bench.manifest import bench_manifest, resolve_conditions
-from smriti.types import BenchConfig, CodeIdentity, Condition, Manifest
+from smriti.types import BenchConfig, BenchManifest, CodeIdentity, Condition
 from tests.benches import Acting, tiny_task
 
 EMBEDDED: MemorySystem = registry.load("memory", "embedded")
@@ -72,7 +72,7 @@ WHOLE: dict[str, object] = {"selected": 2, "of": 2}
 SOME: dict[str, object] = {"selected": 2, "of": 3}
 
 
-def stated(agent: Acting = REAL, selection: dict[str, object] | None = None, **config: Any) -> Manifest:
+def stated(agent: Acting = REAL, selection: dict[str, object] | None = None, **config: Any) -> BenchManifest:
     """The manifest of a run of two tasks."""
     asked = {"memory": "embedded", "agent": "acting", "conditions": ("off", "on"), "trials": 3, "timeout_s": 60}
     return bench_manifest(

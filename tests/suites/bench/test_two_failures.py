@@ -12,10 +12,10 @@ import pytest
 
 from smriti.cli.summary import print_summary
 from smriti.corpus import check_task
-from smriti.receipts.writer import read_manifest
 from smriti.score import stands
 from tests.benches import HandsOutBareRealms, IgnoresAblation, MisroutesBareRealms, SystemAround, run_bench, tiny_task
 from tests.corpus.build import append, copy_good
+from tests.receipts.build import bench_manifest
 
 TASKS = [tiny_task(), tiny_task("beta")]
 
@@ -38,7 +38,7 @@ def test_memory_that_is_misrouted_away_from_the_agent_is_seen_and_said_first(
     assert ran.value("delta_sr") == 0
     assert ran.value("mui") == 0
     assert not stands(ran.summary)
-    print_summary(read_manifest(ran.directory), ran.summary, ran.directory)
+    print_summary(bench_manifest(ran.directory), ran.summary, ran.directory)
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("REHEARSAL: ")
     assert second.startswith("DISTRUST: ")

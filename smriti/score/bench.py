@@ -1,4 +1,4 @@
-"""Records and configuration to scores. Pure: the same evidence and manifest give the same bits on any machine."""
+"""The bench: trials to records, and records to figures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from smriti.metrics import outcome, tokens
 from smriti.metrics.pairing import Estimate, Trial
 from smriti.types import (
     VERDICTS,
+    BenchManifest,
     Coverage,
-    Manifest,
     Score,
     Status,
-    Summary,
     TrialCase,
     TrialEvidence,
     TrialRecord,
@@ -29,7 +28,31 @@ FEW_TASKS = 10
 Delta = Callable[[Sequence[Trial], Sequence[Trial], str], Estimate]
 
 
-def planned_cases(manifest: Manifest) -> list[TrialCase]:
+@dataclass(frozen=True, slots=True)
+class BenchScoring:
+    """How one run of the bench is scored: the functions below, bound to its manifest."""
+
+    manifest: BenchManifest
+    evidence_type = TrialEvidence
+    record_type = TrialRecord
+
+    def plan(self) -> list[TrialCase]:
+        return planned_cases(self.manifest)
+
+    def record(self, evidence: TrialEvidence, evidence_sha256: str) -> TrialRecord:
+        return score_trial(evidence, evidence_sha256)
+
+    def coverage(self, records: Sequence[TrialRecord]) -> Coverage:
+        return coverage(records, self.manifest.planned)
+
+    def scores(self, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
+        return bench_scores(self.manifest, records)
+
+    def flags(self, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
+        return bench_flags(self.manifest, records, scores)
+
+
+def planned_cases(manifest: BenchManifest) -> list[TrialCase]:
     """Lay out the whole matrix: by task, then by trial, the conditions of each in an order drawn from the seed."""
     cells: list[tuple[str, str, int]] = []
     for task in manifest.tasks:
@@ -78,7 +101,7 @@ def coverage(records: Sequence[TrialRecord], planned: int) -> Coverage:
     return Coverage(planned=planned, completed=completed, failed=len(records) - completed - skipped, skipped=skipped)
 
 
-def bench_scores(manifest: Manifest, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
+def bench_scores(manifest: BenchManifest, records: Sequence[TrialRecord]) -> tuple[Score, ...]:
     """Compute every figure for all tasks, for each family and for each task; the order of records is irrelevant."""
     ordered = sorted(map(_Figured.of, records), key=lambda record: record.order)
     scores: list[Score] = []
@@ -125,7 +148,7 @@ class _Figured:
         )
 
 
-def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
+def bench_flags(manifest: BenchManifest, records: Sequence[TrialRecord], scores: Sequence[Score]) -> tuple[str, ...]:
     """Say, most important first, what a reader must know before reading any figure; each flag is `name: sentence`."""
     figures = {(score.metric, score.condition): score for score in scores if score.group == "all"}
     flags: list[str] = []
@@ -153,7 +176,7 @@ def bench_flags(manifest: Manifest, records: Sequence[TrialRecord], scores: Sequ
     return tuple(flags)
 
 
-def _distrust(figures: Mapping[tuple[str, str], Score]) -> list[str]:
+def _distrust(figures: Mapping[tuple[str, str | None], Score]) -> list[str]:
     """Compare the on-trials in which memory is confirmed to have arrived with all that were attempted."""
     rate, attempted = figures.get(("injection_confirmation_rate", "on")), figures.get(("sr", "on"))
     if rate is None or attempted is None or attempted.n == 0:
@@ -192,7 +215,7 @@ def _status(evidence: TrialEvidence) -> Status:
     return "passed" if evidence.check_exit_status == 0 else "failed"
 
 
-def _group_scores(manifest: Manifest, group: str, records: Sequence[_Figured]) -> list[Score]:
+def _group_scores(manifest: BenchManifest, group: str, records: Sequence[_Figured]) -> list[Score]:
     arms = _by_condition(manifest, records)
     scores: list[Score] = []
 
@@ -249,7 +272,7 @@ def _group_scores(manifest: Manifest, group: str, records: Sequence[_Figured]) -
     return scores
 
 
-def _by_condition(manifest: Manifest, records: Sequence[_Figured]) -> dict[str, list[_Figured]]:
+def _by_condition(manifest: BenchManifest, records: Sequence[_Figured]) -> dict[str, list[_Figured]]:
     arms: dict[str, list[_Figured]] = {condition: [] for condition in manifest.config.conditions}
     for record in records:
         if record.condition in arms:
@@ -257,7 +280,7 @@ def _by_condition(manifest: Manifest, records: Sequence[_Figured]) -> dict[str, 
     return arms
 
 
-def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str]:
+def _count_flags(manifest: BenchManifest, records: Sequence[TrialRecord]) -> list[str]:
     flags: list[str] = []
     faults: dict[str, int] = {}
     for record in records:
@@ -284,9 +307,3 @@ def _count_flags(manifest: Manifest, records: Sequence[TrialRecord]) -> list[str
     if manifest.config.trials == 1:
         flags.append("one trial: a single trial of each task is a coin flip; take 3 or more")
     return flags
-
-
-def stands(summary: Summary) -> bool:
-    """Tell whether every attempt got a verdict and no flag says that the run did not measure what it set out to."""
-    spoilt = ("distrust:", "contamination:", "ablation:")
-    return summary.coverage.failed == 0 and not any(flag.startswith(spoilt) for flag in summary.flags)

@@ -1,0 +1,74 @@
+"""What every command that runs a suite shares: its receipt folder, taking a run up again, and being interrupted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+from smriti.cli.interrupts import EXIT_INTERRUPTED
+from smriti.errors import ReceiptError, UsageError
+from smriti.receipts.verify import verify
+from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, read_manifest
+from smriti.types import BenchManifest, RetrievalManifest
+
+EXIT_DOES_NOT_STAND = 1
+
+ManifestT = TypeVar("ManifestT", BenchManifest, RetrievalManifest)
+
+
+def folder(text: str) -> Path:
+    """Read the name of a receipt folder; UsageError for an empty one."""
+    if not text:
+        raise UsageError("--out or --resume was given an empty name, expected the folder of a receipt")
+    return Path(text)
+
+
+def resumable(directory: Path, kind: type[ManifestT]) -> ManifestT:
+    """Return the manifest of the interrupted run in `directory`; ReceiptError where the receipt does not hold."""
+    manifest = read_manifest(directory)
+    if not isinstance(manifest, kind):
+        raise ReceiptError(f"{directory} is a receipt of suite {manifest.suite!r}; resume it with that command")
+    verdict = verify(directory)
+    if verdict.state == "refused":
+        failed = "; ".join(f"{check.name}: {check.detail}" for check in verdict.checks if check.ok is False)
+        raise ReceiptError(
+            f"{directory} cannot be resumed, since `smriti verify` refuses what stands in it: {failed}. Nothing was "
+            "changed; start a new run."
+        )
+    return manifest
+
+
+def cores() -> int:
+    """Count the cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def interrupt_told(directory: Path) -> Iterator[None]:
+    """Say at an interrupt how much stands on the disk, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not (directory / MANIFEST).exists():
+            raise
+        sys.stderr.write(f"smriti: interrupted {_how_far(directory)}\n")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+def _how_far(directory: Path) -> str:
+    if (directory / SUMMARY).exists():
+        return f"after the last case; {directory} is finished"
+    scores = directory / SCORES
+    manifest = read_manifest(directory)
+    done = scores.read_bytes().count(b"\n") if scores.exists() else 0
+    return (
+        f"after {done} of {manifest.planned} cases; nothing is lost. "
+        f"Go on with: smriti {manifest.suite} --resume {shlex.quote(str(directory))}"
+    )
