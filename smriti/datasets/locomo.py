@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from smriti.datasets.errata import Errata
 from smriti.datasets.fields import Given, Place, shown
 from smriti.datasets.rows import read_rows
 from smriti.errors import UsageError
@@ -27,6 +28,9 @@ DEFAULT_CATEGORIES = (1, 2, 3, 4)
 
 REPAIRED = "all-repaired"
 """The group of the questions of `all`, scored against the repaired evidence."""
+
+ERRATA = "all-errata"
+"""The group of the questions of `all`, scored against the evidence that an errata overlay corrects."""
 
 
 class Turn(Given):
@@ -63,20 +67,27 @@ def read(
     *,
     captions: bool = False,
     dates: bool = False,
+    errata: Errata | None = None,
 ) -> DatasetReading:
     """Validate a whole file, and return a corpus for each conversation.
 
     A document is `speaker: text` of a turn, or of all turns of a session, one a line; `captions` adds what an image
     shows, `dates` a first line with the session's date. With `categories` only their questions are read, and `all`
     covers them; without, all are read, and `all` covers 1 to 4. Every category is a group of its own besides.
+    With `errata` the questions of `all` are scored once more, as `all-errata`: against the evidence of their entry,
+    which may be none, or else against the strict one. An overlay for another file than this one, or with an entry
+    that does not fit the question it names, is refused.
     UsageError, naming conversation and field, for anything that is not as it must be. Irregular evidence is no such
     thing, since the real file has some: it is counted, a question that cites any has no strict gold, and it has
     repaired gold where all that it cites can be told.
     """
     chosen = _chosen(categories)
+    if errata is not None:
+        errata.check_data(path)
     counts: Counter[str] = Counter(dict.fromkeys((f"category_{number}" for number in CATEGORIES), 0))
     corpora: list[Corpus] = []
     first: dict[str, int] = {}
+    asked_ids: set[str] = set()
     for row in read_rows(path):
         place = Place(path, f"row {row.number}")
         sample = Sample.read(row.value, place)
@@ -88,20 +99,26 @@ def read(
         known = frozenset(turn.dia_id for session in sessions for turn in session.turns)
         asked = [_asked(value, number, place) for number, value in enumerate(sample.qa)]
         counts.update(_counted(asked, known))
+        identified = {f"{sample.sample_id}/q{number}": question for number, question in enumerate(asked)}
+        asked_ids.update(identified)
+        corrected = None if errata is None else _corrected(errata, identified, known)
         questions = [
-            _question(f"{sample.sample_id}/q{number}", question, known, granularity, chosen)
-            for number, question in enumerate(asked)
+            _question(question_id, question, known, granularity, chosen, corrected=corrected)
+            for question_id, question in identified.items()
             if categories is None or question.category in chosen
         ]
         documents = [document for session in sessions for document in _documents(session, granularity, captions, dates)]
         corpora.append(Corpus(sample.sample_id, tuple(documents), tuple(questions)))
+    if errata is not None:
+        errata.check_questions(asked_ids)
+        counts.update(_errata_counted(errata, corpora))
     counts["conversations"] = len(corpora)
     counts["documents"] = sum(len(corpus.documents) for corpus in corpora)
     return DatasetReading(
         corpora=tuple(corpora),
         counts=dict(sorted(counts.items())),
         flags=("category 5 is in `all`: its evidence is the trap, not an answer",) if 5 in chosen else (),
-        labels={_group(number): f"{number} {name}" for number, name in CATEGORIES.items()},
+        labels=_labels(errata),
     )
 
 
@@ -140,6 +157,11 @@ def _chosen(categories: Collection[int] | None) -> tuple[int, ...]:
         found = ", ".join(map(str, unknown)) or "none"
         raise UsageError(f"LoCoMo categories: found {found}; expected some of {known}")
     return tuple(sorted(set(categories)))
+
+
+def _labels(errata: Errata | None) -> dict[str, str]:
+    labels = {_group(number): f"{number} {name}" for number, name in CATEGORIES.items()}
+    return labels if errata is None else labels | {ERRATA: f"{ERRATA} ({errata.path.name})"}
 
 
 def _sessions(sample: Sample, place: Place, counts: Counter[str]) -> list[_Session]:
@@ -183,22 +205,35 @@ def _asked(value: object, number: int, place: Place) -> Asked:
     return asked
 
 
+def _corrected(errata: Errata, asked: Mapping[str, Asked], known: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    found = {question_id: errata.corrected(question_id, each.evidence, known) for question_id, each in asked.items()}
+    return {question_id: turn_ids for question_id, turn_ids in found.items() if turn_ids is not None}
+
+
 def _question(
-    question_id: str, asked: Asked, known: Collection[str], granularity: Granularity, chosen: Collection[int]
+    question_id: str,
+    asked: Asked,
+    known: Collection[str],
+    granularity: Granularity,
+    chosen: Collection[int],
+    *,
+    corrected: Mapping[str, tuple[str, ...]] | None,
 ) -> Question:
     own = _group(asked.category)
-    in_all = asked.category in chosen
-    repaired = _sources(repaired_evidence(asked.evidence, known), granularity)
+    strict = strict_evidence(asked.evidence, known)
+    other = {REPAIRED: repaired_evidence(asked.evidence, known)} if asked.category in chosen else {}
+    if asked.category in chosen and corrected is not None:
+        other[ERRATA] = corrected.get(question_id, strict)
     return Question(
         id=question_id,
         text=asked.question,
         type=own,
         date=None,
-        gold=_sources(strict_evidence(asked.evidence, known), granularity),
+        gold=_sources(strict, granularity),
         # Category 5 cites evidence too: its questions are scored like any other, and kept apart.
         answerable=True,
-        groups=("all", REPAIRED, own) if in_all else (own,),
-        group_gold={REPAIRED: repaired} if in_all else {},
+        groups=("all", *other, own) if other else (own,),
+        group_gold={group: _sources(turn_ids, granularity) for group, turn_ids in other.items()},
     )
 
 
@@ -241,6 +276,15 @@ def _counted(asked: Sequence[Asked], known: Collection[str]) -> Mapping[str, int
     texts = Counter(question.question for question in asked)
     counts["repeated_question_texts"] = sum(count - 1 for count in texts.values())
     return counts
+
+
+def _errata_counted(errata: Errata, corpora: Sequence[Corpus]) -> Mapping[str, int]:
+    """Count the entries, and of these the ones whose question is in `all-errata`."""
+    scored = [question.id for corpus in corpora for question in corpus.questions if ERRATA in question.groups]
+    return {
+        "errata_entries": len(errata.entries),
+        "errata_applied": sum(question_id in errata.entries for question_id in scored),
+    }
 
 
 def _group(category: int) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 import orjson
 
@@ -54,14 +54,69 @@ class Instance(Given):
     answer_session_ids: list[str]
 
 
-def read(path: Path, form: Form = "session") -> DatasetReading:
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What shows that a file is still the one that it was, without reading it."""
+
+    bytes: int
+    modified_ns: int
+    changed_ns: int
+    """When its bytes or anything about it last changed; unlike `modified_ns`, nobody can set it back."""
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Return the present state of `path`; UsageError where it is no file that can be read."""
+        with open_file(path) as file:
+            return cls.of_open(file.fileno())
+
+    @classmethod
+    def of_open(cls, descriptor: int) -> Self:
+        """Return the present state of an open file."""
+        found = os.fstat(descriptor)
+        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDocuments(Sequence[Document]):
+    """The documents of one validated row, parsed anew at each iteration; its length is known without."""
+
+    path: Path
+    state: FileState
+    """Of the file when it was validated."""
+    offset: int
+    length: int
+    documents: int
+    form: Form
+
+    def __len__(self) -> int:
+        return self.documents
+
+    def __iter__(self) -> Iterator[Document]:
+        with open_file(self.path) as file:
+            file.seek(self.offset)
+            content = file.read(self.length)
+            # Looked at after the reading, which is then known to lie wholly before any change.
+            if FileState.of_open(file.fileno()) != self.state:
+                raise changed(self.path)
+        return _documents(orjson.loads(content), self.form)
+
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Document]: ...
+    def __getitem__(self, index: int | slice) -> Document | Sequence[Document]:
+        return tuple(self)[index]
+
+
+def read(path: Path, form: Form = "session", state: FileState | None = None) -> DatasetReading:
     """Validate every row of a file, and return its corpora in the order of the file.
 
     The documents stay in the file and are read again row by row, when they are iterated: no more than a row is held.
-    UsageError, naming row and field, for anything that is not as it must be.
+    UsageError, naming row and field, for anything that is not as it must be, and for a file that does not stay in
+    `state`, or else in the one that it begins in, until its last row is read.
     """
-    with open_file(path) as file:
-        state = _state(os.fstat(file.fileno()))
+    state = state or FileState.of(path)
     counts: Counter[str] = Counter()
     rows: dict[str, int] = {}
     corpora: list[Corpus] = []
@@ -74,8 +129,10 @@ def read(path: Path, form: Form = "session") -> DatasetReading:
         sessions = _sessions(instance, place)
         question = _question(instance, sessions, place)
         counts.update(_counted(instance, sessions, question))
-        documents = _Documents(path, state, row.offset, row.length, len(sessions), form)
+        documents = RowDocuments(path, state, row.offset, row.length, len(sessions), form)
         corpora.append(Corpus(f"longmemeval-{_opaque(instance.question_id)}", documents, (question,)))
+    if FileState.of(path) != state:
+        raise changed(path)
     synthetic = all(question_id.startswith(SYNTHETIC_PREFIX) for question_id in rows)
     return DatasetReading(
         corpora=tuple(corpora),
@@ -85,54 +142,11 @@ def read(path: Path, form: Form = "session") -> DatasetReading:
     )
 
 
-_State = tuple[int, int]
-
-
-@dataclass(slots=True)
-class _Session:
-    """A session of one row, with every date that it is listed under."""
-
-    source_id: str
-    dates: list[str]
-    turns: list[Turn]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Documents(Sequence[Document]):
-    """The documents of one row, parsed anew at each iteration; its length is known without."""
-
-    path: Path
-    state: _State
-    """Of the file when it was validated."""
-    offset: int
-    length: int
-    documents: int
-    form: Form
-
-    def __len__(self) -> int:
-        return self.documents
-
-    def __iter__(self) -> Iterator[Document]:
-        with open_file(self.path) as file:
-            if _state(os.fstat(file.fileno())) != self.state:
-                raise UsageError(f"data file {str(self.path)!r} changed after it was validated. Run again")
-            file.seek(self.offset)
-            value = orjson.loads(file.read(self.length))
-        place = Place(self.path, f"row at byte {self.offset}")
-        text = _FORMS[self.form]
-        for session in _sessions(Instance.read(value, place), place).values():
-            yield Document(session.source_id, text(session))
-
-    @overload
-    def __getitem__(self, index: int) -> Document: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Document]: ...
-    def __getitem__(self, index: int | slice) -> Document | Sequence[Document]:
-        return tuple(self)[index]
-
-
-def _state(found: os.stat_result) -> _State:
-    return found.st_size, found.st_mtime_ns
+def changed(path: Path) -> UsageError:
+    """Return the error to raise about a file that is no longer what was hashed or validated."""
+    return UsageError(
+        f"data file {str(path)!r} changed after it was first looked at; expected the same file throughout. Run again"
+    )
 
 
 def _instance(path: Path, row: Row) -> tuple[Instance, Place]:
@@ -153,23 +167,19 @@ def _instance(path: Path, row: Row) -> tuple[Instance, Place]:
     return instance, place
 
 
-def _sessions(instance: Instance, place: Place) -> dict[str, _Session]:
+def _sessions(instance: Instance, place: Place) -> dict[str, list[Turn]]:
     """Return the row's sessions by their id in the file; one that is listed twice with the same turns is one."""
-    sessions: dict[str, _Session] = {}
-    listed = zip(instance.haystack_session_ids, instance.haystack_dates, instance.haystack_sessions, strict=True)
-    for number, (session_id, date, turns) in enumerate(listed):
-        known = sessions.get(session_id)
-        if known is None:
-            sessions[session_id] = _Session(_opaque(instance.question_id, session_id), [date], turns)
-        elif _said(known.turns) == _said(turns):
-            known.dates.append(date)
-        else:
+    sessions: dict[str, list[Turn]] = {}
+    listed = zip(instance.haystack_session_ids, instance.haystack_sessions, strict=True)
+    for number, (session_id, turns) in enumerate(listed):
+        known = sessions.setdefault(session_id, turns)
+        if known is not turns and _said(known) != _said(turns):
             found = f"{session_id!r} a second time with other turns"
             raise place.bad(f"haystack_session_ids[{number}]", found, "an id of its own, or the same turns")
     return sessions
 
 
-def _question(instance: Instance, sessions: dict[str, _Session], place: Place) -> Question:
+def _question(instance: Instance, sessions: dict[str, list[Turn]], place: Place) -> Question:
     for number, session_id in enumerate(instance.answer_session_ids):
         if session_id not in sessions:
             expected = "a session of the haystack"
@@ -177,24 +187,23 @@ def _question(instance: Instance, sessions: dict[str, _Session], place: Place) -
     answerable = "_abs" not in instance.question_id
     if answerable and not instance.answer_session_ids:
         raise place.bad("answer_session_ids", "no session", "at least one, as the question is answerable")
-    gold = [sessions[session_id] for session_id in dict.fromkeys(instance.answer_session_ids)] if answerable else []
-    by_user = any(turn.has_answer and turn.role == "user" for session in gold for turn in session.turns)
+    gold = tuple(dict.fromkeys(instance.answer_session_ids)) if answerable else ()
+    by_user = any(turn.has_answer and turn.role == "user" for session_id in gold for turn in sessions[session_id])
     return Question(
         id=instance.question_id,
         text=instance.question,
         type=instance.question_type,
         date=instance.question_date,
-        gold=tuple(session.source_id for session in gold),
+        gold=tuple(_opaque(instance.question_id, session_id) for session_id in gold),
         answerable=answerable,
         groups=("all", instance.question_type, *((USER_EVIDENCE,) if by_user else ())),
     )
 
 
-def _counted(instance: Instance, sessions: dict[str, _Session], question: Question) -> dict[str, int]:
+def _counted(instance: Instance, sessions: dict[str, list[Turn]], question: Question) -> dict[str, int]:
     dates, given = instance.haystack_dates, instance.haystack_sessions
     turns = [turn for session in given for turn in session]
-    gold = [sessions[session_id] for session_id in dict.fromkeys(instance.answer_session_ids)]
-    unmarked = any(not any(turn.has_answer for turn in session.turns) for session in gold)
+    unmarked = any(not any(turn.has_answer for turn in sessions[gold]) for gold in instance.answer_session_ids)
     # Dates are written year first, so that their order is that of their letters.
     return {
         "rows": 1,
@@ -215,12 +224,25 @@ def _counted(instance: Instance, sessions: dict[str, _Session], question: Questi
     }
 
 
-def _whole(session: _Session) -> str:
-    return "\n".join([*session.dates, *(f"{turn.role}: {turn.content}" for turn in session.turns)])
+def _documents(row: dict[str, Any], form: Form) -> Iterator[Document]:
+    """Yield the documents of a row as it was parsed: it has been validated, so nothing in it is looked at again."""
+    dates: dict[str, list[str]] = {}
+    sessions: dict[str, list[dict[str, str]]] = {}
+    listed = zip(row["haystack_session_ids"], row["haystack_dates"], row["haystack_sessions"], strict=True)
+    for session_id, date, turns in listed:
+        dates.setdefault(session_id, []).append(date)
+        sessions.setdefault(session_id, turns)
+    text = _FORMS[form]
+    for session_id, turns in sessions.items():
+        yield Document(_opaque(row["question_id"], session_id), text(dates[session_id], turns))
 
 
-def _user_turns(session: _Session) -> str:
-    return " ".join(turn.content for turn in session.turns if turn.role == "user")
+def _whole(dates: list[str], turns: list[dict[str, str]]) -> str:
+    return "\n".join([*dates, *[f"{turn['role']}: {turn['content']}" for turn in turns]])
+
+
+def _user_turns(_dates: list[str], turns: list[dict[str, str]]) -> str:
+    return " ".join([turn["content"] for turn in turns if turn["role"] == "user"])
 
 
 _FORMS = {"session": _whole, "user-turns": _user_turns}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smriti.datasets.locomo import CATEGORIES, REPAIRED, read, repaired_evidence, strict_evidence
+from smriti.datasets import errata
+from smriti.datasets.locomo import CATEGORIES, ERRATA, REPAIRED, read, repaired_evidence, strict_evidence
 from smriti.errors import UsageError
 from smriti.metrics.ranking import Metric
 from tests.shared import shared
@@ -119,6 +121,106 @@ def test_a_question_with_irregular_evidence_has_repaired_gold_alone_and_is_count
     assert Metric("recall", 5)(["D1:1"], first.gold_in("all")) is None
 
 
+def test_errata_give_a_second_gold_and_leave_the_official_one_as_it_was(tmp_path: Path) -> None:
+    qa = [
+        {"question": "Corrected?", "category": 1, "evidence": ["D1:1"], "answer": "a"},
+        {"question": "Gained?", "category": 2, "evidence": ["D9:9"], "answer": "a"},
+        {"question": "Lost?", "category": 3, "evidence": ["D1:1"], "answer": "a"},
+        {"question": "Untouched?", "category": 4, "evidence": ["D1:1", "D2:1"], "answer": "a"},
+        {"question": "Untouched and irregular?", "category": 4, "evidence": ["D1:1; D2:1"], "answer": "a"},
+        {"question": "Never asked for?", "category": 5, "evidence": ["D1:1"]},
+    ]
+    path = written(tmp_path, [sample(qa=qa)])
+    overlay = overlaid(
+        tmp_path,
+        path,
+        ("conv-1/q0", ["D1:1"], ["D1:2", "D2:1"]),
+        ("conv-1/q1", ["D9:9"], ["D1:2"]),
+        ("conv-1/q2", ["D1:1"], []),
+        ("conv-1/q5", ["D1:1"], ["D2:1"]),
+    )
+    plain, corrected = read(path, "turn"), read(path, "turn", errata=overlay)
+    questions = corrected.corpora[0].questions
+    assert [question.gold_in(ERRATA) for question in questions[:5]] == [
+        ("D1:2", "D2:1"),
+        ("D1:2",),
+        (),
+        ("D1:1", "D2:1"),
+        (),
+    ]
+    for before, after in zip(plain.corpora[0].questions, questions, strict=True):
+        assert after.gold == before.gold
+        assert [g for g in after.groups if g != ERRATA] == list(before.groups)
+        assert all(after.gold_in(group) == before.gold_in(group) for group in before.groups)
+        assert (ERRATA in after.groups) == ("all" in after.groups)
+    assert ERRATA not in plain.labels
+    assert corrected.labels == dict(plain.labels) | {ERRATA: "all-errata (overlay.toml)"}
+    assert corrected.counts == dict(plain.counts) | {"errata_entries": 4, "errata_applied": 3}
+    by_session = read(path, "session", errata=overlay).corpora[0].questions
+    assert [question.gold_in(ERRATA) for question in by_session[:3]] == [("D1", "D2"), ("D1",), ()]
+
+
+def test_errata_count_as_applied_where_their_question_is_in_all(tmp_path: Path) -> None:
+    path = written(tmp_path, [sample()])
+    entries = [(f"conv-1/q{number}", ["D1:2", "D2:1"], ["D1:1"]) for number in range(5)]
+    overlay = overlaid(tmp_path, path, *entries)
+    assert [read(path, categories=c, errata=overlay).counts["errata_applied"] for c in (None, [1], [1, 5])] == [4, 1, 2]
+    (question,) = read(path, "turn", [5], errata=overlay).corpora[0].questions
+    assert (question.groups, question.gold_in(ERRATA)) == (("all", REPAIRED, ERRATA, "category-5"), ("D1:1",))
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (("conv-1/q5", ["D1:2", "D2:1"], ["D1:1"]), "entry 0, field question: found 'conv-1/q5'"),
+        (("conv-2/q0", ["D1:2", "D2:1"], ["D1:1"]), "entry 0, field question: found 'conv-2/q0'"),
+        (
+            ("conv-1/q0", ["D1:2"], ["D1:1"]),
+            r"entry 'conv-1/q0', field cited: found \['D1:2'\]; expected \['D1:2', 'D2:1'\]",
+        ),
+        (("conv-1/q0", ["D2:1", "D1:2"], ["D1:1"]), "entry 'conv-1/q0', field cited"),
+        (("conv-1/q0", ["D1:2", "D2:1"], ["D1:1", "D9:9"]), r"entry 'conv-1/q0', field corrected\[1\]: found 'D9:9'"),
+    ],
+)
+@pytest.mark.parametrize("categories", [None, [4]])
+def test_an_erratum_that_does_not_fit_its_question_is_refused_even_where_that_is_not_selected(
+    tmp_path: Path, categories: list[int] | None, entry: tuple[str, list[str], list[str]], told: str
+) -> None:
+    path = written(tmp_path, [sample()])
+    with pytest.raises(UsageError, match=told):
+        read(path, categories=categories, errata=overlaid(tmp_path, path, entry))
+
+
+def test_errata_of_another_file_are_refused_with_both_digests(tmp_path: Path) -> None:
+    path = written(tmp_path, [sample()])
+    overlay = overlaid(tmp_path, path, ("conv-1/q0", ["D1:2", "D2:1"], ["D1:1"]))
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(UsageError, match=f"found sha256 [0-9a-f]{{64}}; expected {overlay.overlay.data_sha256}"):
+        read(path, errata=overlay)
+
+
+def test_the_errata_that_come_with_smriti_fit_the_real_file() -> None:
+    path = shared("locomo10.json")
+    overlay = errata.shipped(hashlib.sha256(path.read_bytes()).hexdigest())
+    assert overlay is not None
+    reading = read(path, "turn", errata=overlay)
+    assert (reading.counts["errata_entries"], reading.counts["errata_applied"]) == (96, 96)
+    questions = [q for corpus in reading.corpora for q in corpus.questions if ERRATA in q.groups]
+    changed = {q.id: (q.gold, q.gold_in(ERRATA)) for q in questions if set(q.gold) != set(q.gold_in(ERRATA))}
+    assert changed.keys() == overlay.entries.keys()
+    assert changed["conv-26/q1"] == (("D1:12",), ("D1:14",))
+    assert {question_id for question_id, (strict, _) in changed.items() if not strict} == {
+        "conv-26/q37",
+        "conv-42/q58",
+        "conv-42/q88",
+        "conv-47/q38",
+        "conv-50/q69",
+    }
+    assert [question_id for question_id, (_, corrected) in changed.items() if not corrected] == ["conv-47/q11"]
+    assert sum(bool(q.gold) for q in questions) == 1527
+    assert sum(bool(q.gold_in(ERRATA)) for q in questions) == 1531
+
+
 def test_the_counts_are_those_of_the_real_file() -> None:
     reading = read(shared("locomo10.json"), "turn")
     assert reading.counts == {
@@ -217,3 +319,16 @@ def written(folder: Path, samples: list[Any]) -> Path:
     path = folder / "samples.json"
     path.write_text(json.dumps(samples), encoding="utf-8")
     return path
+
+
+def overlaid(folder: Path, data: Path, *entries: tuple[str, list[str], list[str]]) -> errata.Errata:
+    """Write an overlay for the data file as it is now, and read it."""
+    path = folder / "overlay.toml"
+    lines = [
+        f"{{ question = {json.dumps(q)}, cited = {json.dumps(c)}, corrected = {json.dumps(e)} }},"
+        for q, c, e in entries
+    ]
+    head = f'data = "locomo10"\ndata_sha256 = "{hashlib.sha256(data.read_bytes()).hexdigest()}"\n'
+    rest = 'schema = "smriti.errata/1"\nsource = "s"\nrevision = "r"\nlicence = "l"\n'
+    path.write_text("\n".join([head, rest, "entries = [", *lines, "]"]), encoding="utf-8")
+    return errata.read(path)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from smriti.datasets.longmemeval import USER_EVIDENCE, read
+from smriti.datasets.fields import Place
+from smriti.datasets.longmemeval import USER_EVIDENCE, FileState, Form, Instance, read
 from smriti.errors import UsageError
-from smriti.types import DatasetReading
+from smriti.types import DatasetReading, Document
 from tests.shared import shared
 from tests.strategies import Broken, broken_longmemeval_rows, longmemeval_rows
 
@@ -166,8 +171,56 @@ def test_a_file_that_changed_after_it_was_validated_is_not_read_on(tmp_path: Pat
     path = written(tmp_path, [row()])
     (corpus,) = read(path).corpora
     path.write_bytes(path.read_bytes() + b"\n")
-    with pytest.raises(UsageError, match="changed after it was validated"):
+    with pytest.raises(UsageError, match="changed after it was first looked at"):
         tuple(corpus.documents)
+
+
+def test_a_file_of_the_same_size_and_time_is_not_taken_for_the_one_that_was_validated(tmp_path: Path) -> None:
+    path = written(tmp_path, [row()])
+    (corpus,) = read(path).corpora
+    before = path.stat()
+    while path.stat().st_ctime_ns == before.st_ctime_ns:  # until the clock of the file system has ticked
+        path.write_bytes(path.read_bytes().replace(b"red", b"tan"))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    with pytest.raises(UsageError, match="changed after it was first looked at"):
+        tuple(corpus.documents)
+
+
+def test_a_file_that_changes_while_a_row_is_read_again_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, [row()])
+    (corpus,) = read(path).corpora
+
+    class Changing(io.FileIO):
+        """A file that is changed after all that is done before its bytes are read."""
+
+        def read(self, size: int | None = -1) -> bytes:
+            path.write_bytes(path.read_bytes() + b"\n")
+            return super().read(size) or b""
+
+    monkeypatch.setattr("smriti.datasets.longmemeval.open_file", Changing)
+    with pytest.raises(UsageError, match="changed after it was first looked at"):
+        tuple(corpus.documents)
+
+
+def test_a_file_that_is_not_in_the_state_that_was_hashed_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, [row()])
+    hashed = FileState.of(path)
+    written(tmp_path, [row(), row(question_id="q2")])
+    with pytest.raises(UsageError, match="changed after it was first looked at"):
+        read(path, state=hashed)
+
+
+@same_file
+@given(longmemeval_rows(), st.sampled_from(["session", "user-turns"]))
+def test_documents_are_those_that_validated_sessions_make(
+    tmp_path: Path, rows: list[dict[str, Any]], form: Form
+) -> None:
+    reading = read(written(tmp_path, rows), form)
+    for corpus, given_row in zip(reading.corpora, rows, strict=True):
+        assert list(corpus.documents) == validated(given_row, form)
 
 
 def test_a_corpus_can_be_sent_to_another_process_without_its_text(tmp_path: Path) -> None:
@@ -187,6 +240,23 @@ def test_the_real_rows_are_read() -> None:
     for corpus in reading.corpora:
         assert "has_answer" not in repr(tuple(corpus.documents))
         assert all(document.content.startswith("2023/") for document in corpus.documents)
+
+
+def validated(given_row: dict[str, Any], form: Form) -> list[Document]:
+    """The documents of a row by way of its validated shape, a session at a time."""
+    instance = Instance.read(given_row, Place(Path("rows.json"), "row"))
+    found = []
+    for session_id in dict.fromkeys(instance.haystack_session_ids):
+        places = [place for place, other in enumerate(instance.haystack_session_ids) if other == session_id]
+        turns = instance.haystack_sessions[places[0]]
+        if form == "session":
+            lines = [instance.haystack_dates[place] for place in places]
+            content = "\n".join(lines + [turn.role + ": " + turn.content for turn in turns])
+        else:
+            content = " ".join(turn.content for turn in turns if turn.role == "user")
+        source = hashlib.sha256(f"{instance.question_id}\n{session_id}".encode()).hexdigest()[:16]
+        found.append(Document(source, content))
+    return found
 
 
 def written(folder: Path, rows: list[Any]) -> Path:
