@@ -52,12 +52,15 @@ class Amount:
         else:
             self._bar.update(self._task, total=total, completed=done, amount=self._amount(done, total))
 
+    def say(self, line: str) -> None:
+        """Print a line of its own, above the bar where there is one."""
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
     def _tell(self, done: int, total: int | None) -> None:
         step = UNKNOWN_STEP if total is None else total / 10
         if done == total or done - self._told >= step:
             self._told = done
-            line = f"{self._name}  {self._amount(done, total)}"
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self.say(f"{self._name}  {self._amount(done, total)}")
 
     def _amount(self, done: int, total: int | None) -> str:
         return f"{done:,} {self._unit}" if total is None else f"{done:,} of {total:,} {self._unit}"

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from smriti import __version__
-from smriti.cli import adapters, bench, data, interrupts, receipts, streams, tasks
+from smriti.cli import adapters, bench, data, interrupts, receipts, retrieval, streams, tasks
 from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
@@ -45,6 +45,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("bench")(bench.bench)
+app.command("longmemeval")(retrieval.longmemeval)
+app.command("locomo")(retrieval.locomo)
+app.command("coding-life")(retrieval.coding_life)
 app.command("verify")(receipts.verify)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(adapters.memory_app, name="memory")

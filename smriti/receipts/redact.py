@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 
@@ -36,6 +37,8 @@ _SECRETS = (
     re.compile(rb"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{16,}"),
 )
 _MARK = b"[redacted]"
+_SECRET_NAME = re.compile(r"(?i)(?:key|token|secret|password|passwd|credentials?)$")
+_SHORTEST_SECRET = 8
 
 
 def redact(text: bytes) -> bytes:
@@ -43,3 +46,11 @@ def redact(text: bytes) -> bytes:
     for secret in _SECRETS:
         text = secret.sub(_MARK, text)
     return text
+
+
+def redact_secrets(text: str) -> str:
+    """Redact `text`, and what this process holds in an environment variable that is named like a secret."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
+            text = text.replace(value, _MARK.decode())
+    return redact(text.encode("utf-8", "replace")).decode("utf-8", "replace")

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from smriti.errors import MemorySystemError
 from smriti.protocols import Cage
 from smriti.sandbox.filetree import IGNORED_NAMES, matches
+from smriti.suites.text import is_text
 from smriti.types import Attachment, Condition, Hook, TaskFolder
 
 CONTEXT_FILES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"})
@@ -16,17 +17,6 @@ CONTEXT_FILES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"})
 _RESERVED_NAMES = frozenset({"PATH", "HOME", "TMPDIR", "LANG", "TZ", "BASH_ENV", "ENV"})
 _RESERVED_PREFIXES = ("XDG_", "LC_", "PYTHON", "LD_", "DYLD_", "NODE_", "GIT_")
 """The cage's own, and what interpreters, loaders and git obey."""
-
-
-def is_text(value: object) -> bool:
-    """Tell whether `value` is a string that UTF-8 can hold."""
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def shape_problem(attachment: object) -> str | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from smriti.errors import AgentError, MemorySystemError
 from smriti.protocols import Agent, AgentJob, MemorySystem, Store
-from smriti.suites.bench.attachment import is_text, shape_problem
+from smriti.suites.bench.attachment import shape_problem
+from smriti.suites.text import is_text
 from smriti.types import VERDICTS, AgentRun, Attachment, Condition, Fault, Hit, Memory, Usage
 
 _NO_FAULTS = VERDICTS | {"skipped"}

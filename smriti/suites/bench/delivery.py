@@ -10,9 +10,10 @@ from pathlib import Path
 
 from smriti.errors import MemorySystemError
 from smriti.protocols import Agent, Cage, HookRunner, MemorySystem, Store
-from smriti.suites.bench.attachment import is_text, refuse_delivery, refuse_sabotage
+from smriti.suites.bench.attachment import refuse_delivery, refuse_sabotage
 from smriti.suites.bench.boundary import open_store
 from smriti.suites.bench.placebo import placebo_notes
+from smriti.suites.text import is_text
 from smriti.types import OWN_REALM, Attachment, Condition, File, FileTree, Hook, Memory, TaskFolder
 
 _HEADING = "Notes from earlier work on this project:"

@@ -1,0 +1,380 @@
+"""`smriti longmemeval | locomo | coding-life`: does a search bring the evidence back?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from smriti import registry, runner
+from smriti.cli.amount import Amount
+from smriti.cli.retrieval_summary import print_retrieval_summary
+from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
+from smriti.datasets import coding_life as coding_life_set
+from smriti.datasets import errata, lock, prepared
+from smriti.datasets import locomo as locomo_set
+from smriti.datasets import longmemeval as longmemeval_set
+from smriti.engine.processes import ProcessEngine
+from smriti.errors import UsageError
+from smriti.metrics.ranking import MAX_K
+from smriti.protocols import MemorySystem
+from smriti.receipts.writer import ReceiptWriter
+from smriti.score import stands
+from smriti.suites.retrieval import RetrievalSuite as Suite
+from smriti.suites.retrieval.manifest import Chosen, retrieval_manifest, select
+from smriti.types import (
+    DatasetReading,
+    QuestionEvidence,
+    QuestionRecord,
+    RetrievalConfig,
+    RetrievalManifest,
+    RetrievalSuite,
+    Summary,
+)
+
+RetrievalReceipt = ReceiptWriter[RetrievalManifest, QuestionEvidence, QuestionRecord]
+
+FORMS: tuple[longmemeval_set.Form, ...] = ("session", "user-turns")
+GRANULARITIES: tuple[locomo_set.Granularity, ...] = ("session", "turn")
+
+_MEMORY = "Memory systems, a comma between; may be repeated (default: grep,bm25)."
+_DATA = "Data file, instead of the pinned one of the cache; what no pin knows makes the receipt development."
+_K = f"Cutoffs from 1 to {MAX_K}, a comma between; may be repeated (default: 5)."
+_STRATIFY = "Only the first N questions of each type."
+_LIMIT = "Only the first N questions, of those that --stratify leaves."
+_JOBS = "Processes; results are the same whatever their number (default: the cores of this machine)."
+_OUT = "Receipt folder (default: receipts/{suite}/<run-id>)."
+_RESUME = "Take up the interrupted run in DIR, with its own configuration (and the --data that it had)."
+
+Memory = Annotated[list[str] | None, typer.Option(metavar="LIST", help=_MEMORY)]
+Data = Annotated[Path | None, typer.Option(metavar="FILE", help=_DATA)]
+K = Annotated[list[str] | None, typer.Option(metavar="LIST", help=_K)]
+Stratify = Annotated[int | None, typer.Option(min=1, metavar="N", help=_STRATIFY)]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help=_LIMIT)]
+Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help=_JOBS)]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_OUT)]
+Resume = Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_RESUME)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def longmemeval(
+    *,
+    memory: Memory = None,
+    data: Data = None,
+    dataset: Annotated[
+        str | None, typer.Option("--set", metavar="s|m|oracle", help="Which pinned set (default: s).")
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            metavar="session|user-turns",
+            help="What a document is: a session under its dates, or its user turns alone, as in the official script.",
+        ),
+    ] = None,
+    k: K = None,
+    stratify: Stratify = None,
+    limit: Limit = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    resume: Resume = None,
+    as_json: Json = False,
+) -> None:
+    """Run LongMemEval's retrieval: a haystack of sessions for each question, and those that hold its evidence.
+
+    Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
+    """
+    if data is not None and dataset is not None:
+        raise UsageError("--data names a file and --set a pinned one; give one of them")
+    flags = _Flags.of(
+        memory=memory, data=data, k=k, stratify=stratify, limit=limit, options={"set": dataset, "form": form}
+    )
+    _run("longmemeval", flags, _longmemeval, jobs=jobs, out=out, resume=resume, as_json=as_json)
+
+
+def locomo(
+    *,
+    memory: Memory = None,
+    data: Data = None,
+    granularity: Annotated[
+        str | None, typer.Option(metavar="session|turn", help="What a document is (default: session).")
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="The categories that are asked and make up `all` (default: all are asked, and `all` is 1,2,3,4).",
+        ),
+    ] = None,
+    captions: Annotated[bool | None, typer.Option("--captions", help="Add the captions of images.")] = None,
+    dates: Annotated[bool | None, typer.Option("--dates", help="Begin each document with its session's date.")] = None,
+    k: K = None,
+    stratify: Stratify = None,
+    limit: Limit = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    resume: Resume = None,
+    as_json: Json = False,
+) -> None:
+    """Run LoCoMo's retrieval: ten long conversations, and the turns or sessions that hold each question's evidence.
+
+    Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
+    """
+    chosen = None if categories is None else tuple(_numbers("--categories", [categories]))
+    options = {"granularity": granularity, "categories": chosen, "captions": captions, "dates": dates}
+    flags = _Flags.of(memory=memory, data=data, k=k, stratify=stratify, limit=limit, options=options)
+    _run("locomo", flags, _locomo, jobs=jobs, out=out, resume=resume, as_json=as_json)
+
+
+def coding_life(
+    *,
+    memory: Memory = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the same form, instead of the fixture's own.")
+    ] = None,
+    k: K = None,
+    stratify: Stratify = None,
+    limit: Limit = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    resume: Resume = None,
+    as_json: Json = False,
+) -> None:
+    """Run coding-life: what a coding team said over months, and the sessions that hold each question's evidence.
+
+    Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
+    """
+    flags = _Flags.of(memory=memory, data=data, k=k, stratify=stratify, limit=limit, options={})
+    _run("coding-life", flags, _coding_life, jobs=jobs, out=out, resume=resume, as_json=as_json)
+
+
+_Option = bool | str | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Flags:
+    """The flags that say what is measured."""
+
+    memory: tuple[str, ...] | None
+    data: Path | None
+    k: tuple[int, ...] | None
+    stratify: int | None
+    limit: int | None
+    options: dict[str, _Option]
+    """Those of the suite, as far as they were given."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        memory: Sequence[str] | None,
+        data: Path | None,
+        k: Sequence[str] | None,
+        stratify: int | None,
+        limit: int | None,
+        options: dict[str, _Option | None],
+    ) -> _Flags:
+        return cls(
+            memory=_specs(memory) if memory else None,
+            data=data,
+            k=tuple(sorted(set(_numbers("--k", k)))) if k else None,
+            stratify=stratify,
+            limit=limit,
+            options={name: value for name, value in options.items() if value is not None},
+        )
+
+    def over(self, before: RetrievalConfig) -> _Flags:
+        """Return these flags, with what `before` has for those that were not given."""
+        return replace(
+            self,
+            memory=self.memory or before.memory,
+            k=self.k or before.k,
+            stratify=self.stratify or before.stratify,
+            limit=self.limit or before.limit,
+            options={**before.options, **self.options},
+        )
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A data set that was read, and how."""
+
+    reading: DatasetReading
+    options: dict[str, _Option]
+    """As resolved."""
+    datasets: dict[str, str]
+    whole: bool
+    """It is a pinned set, of which the options leave nothing out."""
+
+
+def _run(
+    suite: RetrievalSuite,
+    flags: _Flags,
+    read: Callable[[_Flags], _Source],
+    *,
+    jobs: int | None,
+    out: Path | None,
+    resume: Path | None,
+    as_json: bool,
+) -> None:
+    if out is not None and resume is not None:
+        raise UsageError("--out starts a new receipt and --resume takes up an old one; give one of them")
+    before = None if resume is None else resumable(resume, RetrievalManifest)
+    if before is not None:
+        if before.suite != suite:
+            raise UsageError(f"{resume} is a run of {before.suite}, not of {suite}")
+        flags = flags.over(before.config)
+    specs, jobs = flags.memory or ("grep", "bm25"), jobs or cores()
+    systems: list[MemorySystem] = [registry.load("memory", spec) for spec in specs]
+    source = read(flags)
+    chosen = select(source.reading.corpora, flags.stratify, flags.limit)
+    config = RetrievalConfig(
+        memory=specs, k=flags.k or (5,), stratify=flags.stratify, limit=flags.limit, options=source.options
+    )
+    artifacts = {label: sha256 for spec in specs for label, sha256 in registry.sources("memory", spec).items()}
+    manifest = retrieval_manifest(
+        suite,
+        config,
+        chosen,
+        source.reading,
+        systems=systems,
+        datasets=source.datasets,
+        whole=source.whole,
+        artifacts=artifacts,
+        engine=ProcessEngine.name,
+        jobs=jobs,
+    )
+    summary, receipt = _attempt(manifest, before, chosen, jobs, resume or out)
+    if as_json:
+        shown = {"receipt": str(receipt), "stands": stands(summary)}
+        typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+    else:
+        print_retrieval_summary(before or manifest, summary, receipt)
+    if not stands(summary):
+        raise typer.Exit(EXIT_DOES_NOT_STAND)
+
+
+def _attempt(
+    manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path | None
+) -> tuple[Summary, Path]:
+    """Run what is left to run; return the summary and where the receipt is."""
+    directory = directory or Path("receipts") / manifest.suite / manifest.run_id
+    suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
+    open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
+    with (
+        interrupt_told(directory),
+        closing(open_receipt(directory, manifest)) as receipt,
+        Amount(manifest.suite, "attempts") as amount,
+    ):
+        progress = _Progress(receipt, amount)
+        return runner.run(suite, ProcessEngine(jobs), receipt, progress.on_record), directory
+
+
+class _Progress:
+    """Shows how many attempts there are, and the first failures of each system."""
+
+    def __init__(self, receipt: RetrievalReceipt, amount: Amount) -> None:
+        self._planned = receipt.manifest.planned
+        self._done = len(receipt.records)
+        self._amount = amount
+        self._told: set[tuple[str, str]] = set()
+
+    def on_record(self, record: QuestionRecord) -> None:
+        self._done += 1
+        self._amount(self._done, self._planned)
+        if record.fault is not None and (record.system, record.fault.phase) not in self._told:
+            self._told.add((record.system, record.fault.phase))
+            printable = "".join(char if char.isprintable() else " " for char in record.fault.message)
+            self._amount.say(f"{record.case}  failed  {record.fault.phase}: {printable}  (told once a phase)")
+
+
+def _longmemeval(flags: _Flags) -> _Source:
+    form = _one_of("--form", flags.options.get("form", "session"), FORMS)
+    which = _one_of("--set", flags.options.get("set", "s"), ("s", "m", "oracle"))
+    path = flags.data or lock.locate(f"longmemeval-{which}")
+    state = longmemeval_set.FileState.of(path)
+    identity = _identified(path)
+    found = prepared.read(path, identity.sha256, state, form)
+    if found.unkept is not None:
+        sys.stderr.write(f"smriti: warning: {found.unkept}\n")
+    options: dict[str, _Option] = {"form": form}
+    if flags.data is None:
+        options["set"] = which
+    return _Source(found.reading, options, _named(identity), whole=identity.name is not None)
+
+
+def _locomo(flags: _Flags) -> _Source:
+    granularity = _one_of("--granularity", flags.options.get("granularity", "session"), GRANULARITIES)
+    categories = flags.options.get("categories")
+    numbers = categories if isinstance(categories, tuple) else None
+    path = flags.data or lock.locate("locomo10")
+    identity = _identified(path)
+    overlay = errata.shipped(identity.sha256)
+    captions, dates = flags.options.get("captions") is True, flags.options.get("dates") is True
+    reading = locomo_set.read(path, granularity, numbers, captions=captions, dates=dates, errata=overlay)
+    options: dict[str, _Option] = {"granularity": granularity, "captions": captions, "dates": dates}
+    if numbers is not None:
+        options["categories"] = numbers
+    asked = set(locomo_set.DEFAULT_CATEGORIES if numbers is None else numbers)
+    whole = identity.name is not None and asked.issuperset(locomo_set.DEFAULT_CATEGORIES)
+    datasets = _named(identity) if overlay is None else {**_named(identity), **_named(overlay.identity)}
+    return _Source(reading, options, datasets, whole=whole)
+
+
+def _coding_life(flags: _Flags) -> _Source:
+    own = coding_life_set.folder()
+    path = flags.data or own
+    reading = coding_life_set.read(path)
+    identity = coding_life_set.identity(path)
+    whole = identity == coding_life_set.identity(own)
+    return _Source(reading, {}, _named(identity if whole else replace(identity, name=None)), whole=whole)
+
+
+def _identified(path: Path) -> lock.Identity:
+    with Amount(path.name, "bytes") as amount:
+        return lock.identify(path, amount)
+
+
+def _named(identity: lock.Identity) -> dict[str, str]:
+    """Name a data set; a file that no pin knows goes by its digest alone."""
+    return {identity.name or f"sha256:{identity.sha256[:12]}": identity.sha256}
+
+
+def _specs(given: Iterable[str]) -> tuple[str, ...]:
+    """Split lists of memory systems at their commas; `a=1,b=2` after a system's name is one argument of it."""
+    specs: list[str] = []
+    for part in (part.strip() for text in given for part in text.split(",")):
+        if specs and "=" in part.partition(":")[0]:
+            specs[-1] += f",{part}"
+        else:
+            specs.append(part)
+    for spec in specs:
+        if not spec or specs.count(spec) > 1:
+            found = f"{spec!r} twice" if spec else "an empty name"
+            raise UsageError(f"--memory has {found}; expected different names, such as grep,bm25")
+    return tuple(specs)
+
+
+def _numbers(flag: str, given: Iterable[str]) -> list[int]:
+    parts = [part.strip() for text in given for part in text.split(",")]
+    for part in parts:
+        if not (part.isascii() and part.isdigit()) or (flag == "--k" and not 1 <= int(part) <= MAX_K):
+            expected = f"whole numbers from 1 to {MAX_K}" if flag == "--k" else "whole numbers"
+            raise UsageError(f"{flag} has {part!r}; expected {expected}, a comma between")
+    return [int(part) for part in parts]
+
+
+_ChoiceT = TypeVar("_ChoiceT", bound=str)
+
+
+def _one_of(flag: str, given: object, choices: Sequence[_ChoiceT]) -> _ChoiceT:
+    for choice in choices:
+        if given == choice:
+            return choice
+    raise UsageError(f"{flag} is {given!r}; expected {' or '.join(choices)}")
