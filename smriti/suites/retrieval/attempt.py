@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from smriti.errors import MemorySystemError, UsageError
 from smriti.metrics.ranking import distinct
@@ -73,6 +75,10 @@ class _Answer:
     gold_ranks: dict[str, int] = field(default_factory=dict)
     query_ms: float | None = None
     fault: AskFault | None = None
+
+
+_ID, _CONTENT, _SCORE, _SOURCES = map(attrgetter, ("id", "content", "score", "source_ids"))
+_HIT, _TUPLE, _STR = frozenset({Hit}), frozenset({tuple}), frozenset({str})
 
 
 class _Failed(Exception):  # noqa: N818  # it never leaves this module
@@ -187,16 +193,23 @@ class _Attempt:
             raise _Failed("query", f"search gave {hits!r:.200}, expected a list of hits")
         if len(hits) > most:
             raise _Failed("query", f"search gave {len(hits)} hits, expected at most {most}")
-        for hit in hits:
-            if type(hit) is not Hit or not self._sound(hit):
-                raise _Failed("query", f"search gave {hit!r:.300}, expected {_A_HIT}")
-        return distinct(itertools.chain.from_iterable(hit.source_ids for hit in hits))
+        if not self._sound(hits):
+            strange = next(hit for hit in hits if not self._sound([hit]))
+            raise _Failed("query", f"search gave {strange!r:.300}, expected {_A_HIT}")
+        return distinct(itertools.chain.from_iterable(map(_SOURCES, hits)))
 
-    def _sound(self, hit: Hit) -> bool:
+    def _sound(self, hits: list[Any]) -> bool:
+        """Tell whether all of `hits` are what `search` promises: all at once, since a run has millions of them."""
         try:
-            known = type(hit.source_ids) is tuple and self._sources.issuperset(hit.source_ids)
-            return known and isfinite(hit.score) and type(hit.content) is str and is_text(hit.id)
-        except TypeError:  # a score that is no number, a source that is no name
+            return (
+                _HIT.issuperset(map(type, hits))
+                and _TUPLE.issuperset(map(type, map(_SOURCES, hits)))
+                and self._sources.issuperset(itertools.chain.from_iterable(map(_SOURCES, hits)))
+                and all(map(isfinite, map(_SCORE, hits)))
+                and _STR.issuperset(map(type, map(_CONTENT, hits)))
+                and is_text("".join(map(_ID, hits)))
+            )
+        except TypeError:  # a score that is no number, a source or an id that is no name
             return False
 
 
@@ -223,7 +236,7 @@ def _listed(hits: Sequence[Hit], widest: int) -> Iterator[Hit]:
 
 def _returned(hit: Hit) -> ReturnedHit:
     digest = hashlib.sha256(hit.content.encode("utf-8", "surrogatepass")).hexdigest()
-    return ReturnedHit(id=hit.id, source_ids=hit.source_ids, score=hit.score, content_sha256=digest)
+    return ReturnedHit(id=hit.id, source_ids=hit.source_ids, score=float(hit.score), content_sha256=digest)
 
 
 def _ms_since(begun: float) -> float:
