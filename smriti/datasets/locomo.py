@@ -117,7 +117,9 @@ def read(
     return DatasetReading(
         corpora=tuple(corpora),
         counts=dict(sorted(counts.items())),
-        flags=("adversarial: category 5 is in `all`, and its evidence is the trap, not an answer",) if 5 in chosen else (),
+        flags=("adversarial: category 5 is in `all`, and its evidence is the trap, not an answer",)
+        if 5 in chosen
+        else (),
         labels=_labels(errata),
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -27,9 +26,11 @@ class Memory(Stored):
     realm: str = OWN_REALM
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One search result, best first; empty `source_ids` says that provenance was lost."""
+class Hit(NamedTuple):
+    """One search result; empty `source_ids` says that provenance was lost.
+
+    A tuple because a run of a retrieval suite makes millions of them.
+    """
 
     id: str
     content: str
