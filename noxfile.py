@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import nox
@@ -42,6 +43,32 @@ def bench(session: nox.Session) -> None:
         session.error("the bench did not end with exit status 0; what it printed says why")
 
 
+@nox.session(default=False)
+def longmemeval(session: nox.Session) -> None:
+    """Run LongMemEval's retrieval from the built wheel, then verify the receipt; without --data it fetches the set."""
+    retrieval(session, "longmemeval", data=f"longmemeval-{option(session.posargs, '--set') or 's'}")
+
+
+@nox.session(default=False)
+def locomo(session: nox.Session) -> None:
+    """Run LoCoMo's retrieval from the built wheel, by turns and by sessions, then verify the receipts.
+
+    Once over categories 1 to 4 and once over all five, as published figures are of both, unless one of these is given.
+    """
+    runs: list[list[str]] = [[]]
+    for flag, values in (("--granularity", ["turn", "session"]), ("--categories", ["1,2,3,4", "1,2,3,4,5"])):
+        if option(session.posargs, flag) is None:
+            runs = [[*run, flag, value] for run in runs for value in values]
+    cutoffs = [] if option(session.posargs, "--k") else ["--k", "5,10"]
+    retrieval(session, "locomo", data="locomo10", runs=[[*run, *cutoffs] for run in runs])
+
+
+@nox.session(default=False)
+def coding_life(session: nox.Session) -> None:
+    """Run coding-life's retrieval from the built wheel, then verify the receipt."""
+    retrieval(session, "coding-life")
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on this Python; posargs go to pytest."""
@@ -54,6 +81,17 @@ def pythons(session: nox.Session) -> None:
     """Run the tests on every supported Python that is on this machine."""
     session.install("-e", ".", *group("tests"))
     session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(default=False)
+def vector(session: nox.Session) -> None:
+    """Run the tests of the memory systems that need the packages of smriti[vector]."""
+    try:
+        session.install("-e", ".[vector]", *group("tests"))
+    except nox.command.CommandFailed:
+        session.skip("the packages of smriti[vector] could not be installed; what pip said above is why")
+    systems = [f"tests/memory/test_{name}.py" for name in ("vector", "hybrid")]
+    session.run("pytest", "-n", "auto", *systems, "tests/contract/test_memory_contract.py", *session.posargs)
 
 
 @nox.session(default=False)
@@ -110,14 +148,39 @@ def perf(session: nox.Session) -> None:
     session.run("pytest", "-s", *(session.posargs or ["tests/bench"]))
 
 
-def install_wheel(session: nox.Session) -> None:
+def retrieval(session: nox.Session, suite: str, data: str | None = None, runs: Sequence[Sequence[str]] = ((),)) -> None:
+    """Run a retrieval suite once for each of `runs`, or once where posargs name a receipt, and verify what was made."""
+    arguments = list(session.posargs)
+    named = option(arguments, "--out") or option(arguments, "--resume")
+    needs_model = any(word in (option(arguments, "--memory") or "") for word in ("vector", "hybrid"))
+    install_wheel(session, extra="[vector]" if needs_model else "")
+    if "--help" in arguments:
+        session.run("smriti", suite, "--help")
+        return
+    if data is not None and option(arguments, "--data") is None:
+        session.run("smriti", "data", "fetch", data)
+    before = receipts_of(suite)
+    stands = True
+    for run in [[]] if named else runs:
+        try:
+            session.run("smriti", suite, *arguments, *run)
+        except nox.command.CommandFailed:
+            stands = False
+    # A run that does not stand has a receipt all the same, and that is to be verified too.
+    for receipt in [Path(named)] if named else sorted(receipts_of(suite) - before):
+        session.run("smriti", "verify", str(receipt))
+    if not stands:
+        session.error(f"{suite} did not end with exit status 0; what it printed says why")
+
+
+def install_wheel(session: nox.Session, extra: str = "") -> None:
     """Build this checkout's wheel and install it, so that what runs is what a user gets."""
     wheels = Path(session.create_tmp()) / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     session.install(*group("build"))
     session.run("python", "-m", "build", "--wheel", "--outdir", str(wheels), silent=True)
     (wheel,) = wheels.glob("*.whl")
-    session.install(str(wheel))
+    session.install(f"smriti{extra} @ {wheel.resolve().as_uri()}")
 
 
 def option(arguments: list[str], name: str) -> str | None:

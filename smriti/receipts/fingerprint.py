@@ -30,8 +30,9 @@ def installed_packages() -> dict[str, str]:
     """Return name → version of everything installed beside this package, sorted."""
     found: dict[str, str] = {}
     for distribution in distributions():
-        if name := distribution.metadata["Name"]:
-            found.setdefault(name, distribution.version)  # the first on the path is the one that is imported
+        stated = distribution.metadata  # read anew each time that it is asked for
+        if name := stated["Name"]:
+            found.setdefault(name, stated["Version"])  # the first on the path is the one that is imported
     return dict(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
