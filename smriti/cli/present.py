@@ -1,0 +1,82 @@
+"""Read what a receipt names and does not hold, where it is on this machine: its data set, its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from smriti.cli.retrieval import _coding_life, _Flags, _locomo, _longmemeval, _Source
+from smriti.corpus import load_corpus
+from smriti.datasets import lock
+from smriti.errors import UsageError
+from smriti.receipts.fingerprint import code_identity
+from smriti.receipts.gold import check_gold, check_tasks, evidence_rows, settled, unsettled
+from smriti.receipts.verify import Verdict
+from smriti.receipts.writer import read_manifest
+from smriti.types import BenchManifest, RetrievalManifest, RetrievalSuite, TaskIdentity
+
+_READERS: dict[RetrievalSuite, Callable[[_Flags], _Source]] = {
+    "longmemeval": _longmemeval,
+    "locomo": _locomo,
+    "coding-life": _coding_life,
+}
+
+
+class Present:
+    """What this machine has beside receipts; `data` is a file that was named, instead of those of the cache."""
+
+    def __init__(self, data: Path | None = None) -> None:
+        self._data = data
+        self.used = False
+        """Some receipt was made from `data`."""
+        self.why = "their manifests say what is"
+        """Why none was, as far as a receipt has shown."""
+
+    def look(self, verdict: Verdict) -> Verdict:
+        """Settle what `verify` left open of a receipt that holds, as far as what it takes is here."""
+        if verdict.state != "verified":
+            return verdict
+        manifest = read_manifest(verdict.directory)
+        try:
+            if isinstance(manifest, BenchManifest):
+                return self._tasks(verdict, manifest)
+            return self._gold(verdict, manifest)
+        except UsageError as error:
+            return self._unsettled(verdict, str(error))
+
+    def _unsettled(self, verdict: Verdict, why: str) -> Verdict:
+        self.why = why
+        return unsettled(verdict, why)
+
+    def _gold(self, verdict: Verdict, manifest: RetrievalManifest) -> Verdict:
+        pins = [pin for sha256 in manifest.datasets.values() if (pin := lock.matching(sha256)) is not None]
+        if self._data is None and manifest.suite != "coding-life":
+            if not pins:
+                return self._unsettled(verdict, "no pin knows it; name the file with --data")
+            if not lock.cached(pins[0]).is_file():
+                fetch = f"`smriti data fetch {pins[0].name}` brings it, --data names a file"
+                return self._unsettled(verdict, f"it is not on this machine; {fetch}")
+        flags = _Flags.of(
+            memory=None, data=self._data, k=None, stratify=None, limit=None, options={**manifest.config.options}
+        )
+        source = _READERS[manifest.suite](flags)
+        if source.datasets != manifest.datasets:
+            here = ", ".join(f"{name} {sha256}" for name, sha256 in source.datasets.items())
+            return self._unsettled(verdict, f"what is here is another ({here})")
+        self.used = self._data is not None
+        return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading.corpora))
+
+    def _tasks(self, verdict: Verdict, manifest: BenchManifest) -> Verdict:
+        installed = {
+            folder.task.id: TaskIdentity(
+                id=folder.task.id,
+                version=folder.task.version,
+                family=folder.task.family,
+                split=folder.task.split,
+                sha256=folder.sha256,
+            )
+            for folder in load_corpus()
+        }
+        here = code_identity()
+        same_code = here == manifest.code and here.commit is not None and here.dirty is False
+        return settled(verdict, check_tasks(manifest, installed, same_code=same_code))
