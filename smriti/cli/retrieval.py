@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -22,9 +23,10 @@ from smriti.datasets import errata, lock, prepared
 from smriti.datasets import locomo as locomo_set
 from smriti.datasets import longmemeval as longmemeval_set
 from smriti.engine.processes import ProcessEngine
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.metrics.ranking import MAX_K
 from smriti.protocols import MemorySystem
+from smriti.receipts.fingerprint import differences
 from smriti.receipts.writer import ReceiptWriter
 from smriti.score import stands
 from smriti.suites.retrieval import RetrievalSuite as Suite
@@ -43,6 +45,12 @@ RetrievalReceipt = ReceiptWriter[RetrievalManifest, QuestionEvidence, QuestionRe
 
 FORMS: tuple[longmemeval_set.Form, ...] = ("session", "user-turns")
 GRANULARITIES: tuple[locomo_set.Granularity, ...] = ("session", "turn")
+
+_UNPINNED = "sha256:"
+"""How a data set is called that no pin knows."""
+_LARGE_BYTES = 1 << 26
+"""From here on it takes long enough to digest a file that somebody might wonder."""
+_MOST_DIGITS = 9
 
 _MEMORY = "Memory systems, a comma between; may be repeated (default: grep,bm25)."
 _DATA = "Data file, instead of the pinned one of the cache; what no pin knows makes the receipt development."
@@ -126,7 +134,7 @@ def locomo(
 
     Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
     """
-    chosen = None if categories is None else tuple(_numbers("--categories", [categories]))
+    chosen = None if categories is None else tuple(sorted(set(_numbers("--categories", [categories]))))
     options = {"granularity": granularity, "categories": chosen, "captions": captions, "dates": dates}
     flags = _Flags.of(memory=memory, data=data, k=k, stratify=stratify, limit=limit, options=options)
     _run("locomo", flags, _locomo, jobs=jobs, out=out, resume=resume, as_json=as_json)
@@ -230,6 +238,11 @@ def _run(
         if before.suite != suite:
             raise UsageError(f"{resume} is a run of {before.suite}, not of {suite}")
         flags = flags.over(before.config)
+        if flags.data is None and _had_a_file_of_its_own(before):
+            raise UsageError(
+                f"{resume} was run on a data file that no cache holds, {_datasets(before)}; give that file once more: "
+                f"smriti {suite} --resume {shlex.quote(str(resume))} --data FILE"
+            )
     specs, jobs = flags.memory or ("grep", "bm25"), jobs or cores()
     systems: list[MemorySystem] = [registry.load("memory", spec) for spec in specs]
     source = read(flags)
@@ -250,30 +263,55 @@ def _run(
         engine=ProcessEngine.name,
         jobs=jobs,
     )
-    summary, receipt = _attempt(manifest, before, chosen, jobs, resume or out)
-    if as_json:
-        shown = {"receipt": str(receipt), "stands": stands(summary)}
-        typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
-    else:
-        print_retrieval_summary(before or manifest, summary, receipt)
+    if before is not None:
+        _check_taken_up(before, manifest, resume)
+    receipt = resume or out or Path("receipts") / suite / manifest.run_id
+    with interrupt_told(receipt, () if flags.data is None else ("--data", str(flags.data))):
+        summary = _attempt(manifest, before, chosen, jobs, receipt)
+        if as_json:
+            shown = {"receipt": str(receipt), "stands": stands(summary)}
+            typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+        else:
+            print_retrieval_summary(before or manifest, summary, receipt)
     if not stands(summary):
         raise typer.Exit(EXIT_DOES_NOT_STAND)
 
 
+def _had_a_file_of_its_own(manifest: RetrievalManifest) -> bool:
+    """Tell whether a run read a file that was named by --data, and that cannot be found again without."""
+    if manifest.suite == "longmemeval":
+        return "set" not in manifest.config.options
+    return any(name.startswith(_UNPINNED) for name in manifest.datasets)
+
+
+def _datasets(manifest: RetrievalManifest) -> str:
+    return ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in manifest.datasets.items())
+
+
+def _check_taken_up(before: RetrievalManifest, now: RetrievalManifest, directory: Path | None) -> None:
+    """Refuse another run than the interrupted one, without all that follows from its flags and its data set."""
+    if before.datasets != now.datasets:
+        raise ReceiptError(
+            f"{directory} was run on another data set: {_datasets(before)} in the receipt, {_datasets(now)} now. "
+            "Give the file that it was run on with --data, or start a new run."
+        )
+    follows = {"counts": {}, "notes": (), "labels": {}, "corpora": (), "selection": {}, "planned": 0}
+    different = differences(before.model_copy(update=follows), now.model_copy(update=follows))
+    if different:
+        raise ReceiptError(
+            f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
+            f"Different: {'; '.join(different)}. Start a new run, or restore what it was started with."
+        )
+
+
 def _attempt(
-    manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path | None
-) -> tuple[Summary, Path]:
-    """Run what is left to run; return the summary and where the receipt is."""
-    directory = directory or Path("receipts") / manifest.suite / manifest.run_id
+    manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path
+) -> Summary:
+    """Run what is left to run."""
     suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
-    with (
-        interrupt_told(directory),
-        closing(open_receipt(directory, manifest)) as receipt,
-        Amount(manifest.suite, "attempts") as amount,
-    ):
-        progress = _Progress(receipt, amount)
-        return runner.run(suite, ProcessEngine(jobs), receipt, progress.on_record), directory
+    with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "attempts") as amount:
+        return runner.run(suite, ProcessEngine(jobs), receipt, _Progress(receipt, amount).on_record)
 
 
 class _Progress:
@@ -290,8 +328,8 @@ class _Progress:
         self._amount(self._done, self._planned)
         if record.fault is not None and (record.system, record.fault.phase) not in self._told:
             self._told.add((record.system, record.fault.phase))
-            printable = "".join(char if char.isprintable() else " " for char in record.fault.message)
-            self._amount.say(f"{record.case}  failed  {record.fault.phase}: {printable}  (told once a phase)")
+            line = f"{record.case}  failed  {record.fault.phase}: {record.fault.message}  (told once a phase)"
+            self._amount.say("".join(char if char.isprintable() else " " for char in line))
 
 
 def _longmemeval(flags: _Flags) -> _Source:
@@ -337,13 +375,14 @@ def _coding_life(flags: _Flags) -> _Source:
 
 
 def _identified(path: Path) -> lock.Identity:
+    large = path.is_file() and path.stat().st_size >= _LARGE_BYTES
     with Amount(path.name, "bytes") as amount:
-        return lock.identify(path, amount)
+        return lock.identify(path, amount if large else None)
 
 
 def _named(identity: lock.Identity) -> dict[str, str]:
     """Name a data set; a file that no pin knows goes by its digest alone."""
-    return {identity.name or f"sha256:{identity.sha256[:12]}": identity.sha256}
+    return {identity.name or f"{_UNPINNED}{identity.sha256[:12]}": identity.sha256}
 
 
 def _specs(given: Iterable[str]) -> tuple[str, ...]:
@@ -364,9 +403,10 @@ def _specs(given: Iterable[str]) -> tuple[str, ...]:
 def _numbers(flag: str, given: Iterable[str]) -> list[int]:
     parts = [part.strip() for text in given for part in text.split(",")]
     for part in parts:
-        if not (part.isascii() and part.isdigit()) or (flag == "--k" and not 1 <= int(part) <= MAX_K):
+        number = int(part) if part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS else None
+        if number is None or (flag == "--k" and not 1 <= number <= MAX_K):
             expected = f"whole numbers from 1 to {MAX_K}" if flag == "--k" else "whole numbers"
-            raise UsageError(f"{flag} has {part!r}; expected {expected}, a comma between")
+            raise UsageError(f"{flag} has {part!r:.100}; expected {expected}, a comma between")
     return [int(part) for part in parts]
 
 
