@@ -1369,7 +1369,7 @@ class Waits(Grep):
 
 
 def waiting_run(tmp_path: Path, put: Put) -> tuple[Running, Path]:
-    """Start a run of two jobs of which three rows are done before both processes wait; return it and its receipt."""
+    """Start a run of two jobs that wait from the fourth row on, where grep does not; return it and its receipt."""
     rows = lme()
     for row in rows[3:]:
         row["haystack_sessions"][0][0]["content"] = "Wait here."
@@ -1379,7 +1379,7 @@ def waiting_run(tmp_path: Path, put: Put) -> tuple[Running, Path]:
     arguments = ("--memory", "grep,waits:Waits", "--jobs", "2", "--out", "receipt")
     run = Running(root, "longmemeval", "--data", put(rows), *arguments)
     assert eventually(lambda: len(list(tmp_path.glob("waiting-*"))) == 2 or run.ended)
-    assert eventually(lambda: len(whole_lines(root / "receipt" / SCORES)) == 6 or run.ended), run.stderr
+    assert eventually(lambda: len(whole_lines(root / "receipt" / SCORES)) == 7 or run.ended), run.stderr
     assert not run.ended, run.stderr
     return run, root / "receipt"
 
@@ -1416,7 +1416,7 @@ def test_an_interrupt_ends_every_process_and_leaves_a_receipt_that_the_printed_c
     assert not list((tmp_path / "run/tmp").iterdir()), "no temporary folder is left"
     assert "Traceback" not in run.stderr
     told = re.search(
-        r"^smriti: interrupted after 6 of 18 cases; .+ Go on with: smriti (.+)\n", run.stderr, re.MULTILINE
+        r"^smriti: interrupted after 7 of 18 cases; .+ Go on with: smriti (.+)\n", run.stderr, re.MULTILINE
     )
     assert told is not None, run.stderr
     assert_finished(tmp_path, receipt, shlex.split(told[1]))
