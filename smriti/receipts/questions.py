@@ -83,7 +83,7 @@ class QuestionRules:
     def unchecked(self) -> Check:
         named = ", ".join(f"{name} {sha256}" for name, sha256 in self._manifest.datasets.items())
         return Check(
-            "data set", None, f"the gold ids are as the evidence has them: the set is not part of a receipt ({named})"
+            "data set", None, f"the gold ids: the data set is not part of a receipt ({named})"
         )
 
     def _misranked(self, row: QuestionEvidence) -> Iterator[str]:
