@@ -76,6 +76,13 @@ def test_the_readme_shows_what_a_run_prints() -> None:
     assert re.search(r"receipt receipts/bench/\d{8}t\d{6}-[0-9a-f]{6}", block)
 
 
+def test_the_readme_shows_what_a_retrieval_run_prints() -> None:
+    block = README.partition("<!-- coding-life -->")[2].partition("<!-- /coding-life -->")[0]
+    for line in ("recall_all@5", "ceiling", "unanswerable: ", "diagnostic", "class component", "VERIFIED (component)"):
+        assert line in block
+    assert re.search(r"receipt receipts/coding-life/\d{8}t\d{6}-[0-9a-f]{6}", block)
+
+
 def test_files_that_the_readme_links_to_are_there() -> None:
     root = Path(__file__).parent.parent
     for target in re.findall(r"\]\(([^)#:]+)\)", README):

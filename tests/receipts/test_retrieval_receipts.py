@@ -81,7 +81,7 @@ def test_a_finished_receipt_is_verified_check_by_check(tmp_path: Path) -> None:
         "data set": None,
     }
     (unchecked,) = [check.detail for check in verdict.checks if check.ok is None]
-    assert unchecked.endswith(f"the set is not part of a receipt (locomo10 {'5' * 64})")
+    assert unchecked.endswith(f"the gold ids: the data set is not part of a receipt (locomo10 {'5' * 64})")
 
 
 def test_a_resumed_receipt_is_verified_and_has_the_figures_of_an_undisturbed_one(tmp_path: Path) -> None:
