@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -185,7 +186,7 @@ def install_wheel(session: nox.Session, extra: str = "") -> None:
 
 def option(arguments: list[str], name: str) -> str | None:
     """Return the value that `--name VALUE` or `--name=VALUE` has among `arguments`."""
-    for argument, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, after in itertools.pairwise([*arguments, ""]):
         if argument == name:
             return after
         if argument.startswith(f"{name}="):

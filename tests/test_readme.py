@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from smriti.cli.app import main
+from smriti.datasets import synthetic
 from smriti.types import Condition
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
@@ -20,6 +21,9 @@ COMMANDS = [
     for line in block.splitlines()
     if line.startswith("$ smriti")
 ]
+
+SYNTHETIC = "longmemeval-synthetic-5-0.json"
+"""What the command before makes."""
 
 AGENT = """
 name = "mine"
@@ -37,7 +41,10 @@ def test_every_smriti_command_of_the_readme_is_understood(
 ) -> None:
     """Commands that would run for long are run dry; those that name a placeholder are asked for their help."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SMRITI_DATA_DIR", str(tmp_path / "cache"))
     (tmp_path / "my-agent.toml").write_text(AGENT)
+    if SYNTHETIC in command.split():
+        synthetic.write(tmp_path / SYNTHETIC, 5)
     words = shlex.split(re.sub(r"<[a-z-]+>", "PLACEHOLDER", command))
     if any("PLACEHOLDER" in word for word in words):
         words.append("--help")
@@ -67,6 +74,13 @@ def test_the_readme_shows_what_a_run_prints() -> None:
     for line in ("REHEARSAL: ", "delta_sr (ΔSR)", "sr_lift", "mhi (MHI)", "injection_confirmation_rate", "VERIFIED"):
         assert line in block
     assert re.search(r"receipt receipts/bench/\d{8}t\d{6}-[0-9a-f]{6}", block)
+
+
+def test_the_readme_shows_what_a_retrieval_run_prints() -> None:
+    block = README.partition("<!-- coding-life -->")[2].partition("<!-- /coding-life -->")[0]
+    for line in ("recall_all@5", "ceiling", "unanswerable: ", "diagnostic", "class component", "VERIFIED (component)"):
+        assert line in block
+    assert re.search(r"receipt receipts/coding-life/\d{8}t\d{6}-[0-9a-f]{6}", block)
 
 
 def test_files_that_the_readme_links_to_are_there() -> None:

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from smriti import registry, runner
+from smriti.cli import sources
 from smriti.cli.amount import Amount
 from smriti.cli.retrieval_summary import print_retrieval_summary
 from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
-from smriti.datasets import coding_life as coding_life_set
-from smriti.datasets import errata, lock, prepared
-from smriti.datasets import locomo as locomo_set
-from smriti.datasets import longmemeval as longmemeval_set
+from smriti.cli.sources import Option, Source
 from smriti.engine.processes import ProcessEngine
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.metrics.ranking import MAX_K
 from smriti.protocols import MemorySystem
+from smriti.receipts.fingerprint import differences
 from smriti.receipts.writer import ReceiptWriter
 from smriti.score import stands
 from smriti.suites.retrieval import RetrievalSuite as Suite
 from smriti.suites.retrieval.manifest import Chosen, retrieval_manifest, select
 from smriti.types import (
-    DatasetReading,
     QuestionEvidence,
     QuestionRecord,
     RetrievalConfig,
@@ -41,8 +39,8 @@ from smriti.types import (
 
 RetrievalReceipt = ReceiptWriter[RetrievalManifest, QuestionEvidence, QuestionRecord]
 
-FORMS: tuple[longmemeval_set.Form, ...] = ("session", "user-turns")
-GRANULARITIES: tuple[locomo_set.Granularity, ...] = ("session", "turn")
+
+_MOST_DIGITS = 9
 
 _MEMORY = "Memory systems, a comma between; may be repeated (default: grep,bm25)."
 _DATA = "Data file, instead of the pinned one of the cache; what no pin knows makes the receipt development."
@@ -95,7 +93,7 @@ def longmemeval(
     flags = _Flags.of(
         memory=memory, data=data, k=k, stratify=stratify, limit=limit, options={"set": dataset, "form": form}
     )
-    _run("longmemeval", flags, _longmemeval, jobs=jobs, out=out, resume=resume, as_json=as_json)
+    _run("longmemeval", flags, sources.longmemeval, jobs=jobs, out=out, resume=resume, as_json=as_json)
 
 
 def locomo(
@@ -126,10 +124,10 @@ def locomo(
 
     Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
     """
-    chosen = None if categories is None else tuple(_numbers("--categories", [categories]))
+    chosen = None if categories is None else tuple(sorted(set(_numbers("--categories", [categories]))))
     options = {"granularity": granularity, "categories": chosen, "captions": captions, "dates": dates}
     flags = _Flags.of(memory=memory, data=data, k=k, stratify=stratify, limit=limit, options=options)
-    _run("locomo", flags, _locomo, jobs=jobs, out=out, resume=resume, as_json=as_json)
+    _run("locomo", flags, sources.locomo, jobs=jobs, out=out, resume=resume, as_json=as_json)
 
 
 def coding_life(
@@ -151,10 +149,7 @@ def coding_life(
     Exit 0: every attempt completed. Exit 1: some failed. Exit 2: the run could not be started. Exit 3: interrupted.
     """
     flags = _Flags.of(memory=memory, data=data, k=k, stratify=stratify, limit=limit, options={})
-    _run("coding-life", flags, _coding_life, jobs=jobs, out=out, resume=resume, as_json=as_json)
-
-
-_Option = bool | str | tuple[int, ...]
+    _run("coding-life", flags, sources.coding_life, jobs=jobs, out=out, resume=resume, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -166,7 +161,7 @@ class _Flags:
     k: tuple[int, ...] | None
     stratify: int | None
     limit: int | None
-    options: dict[str, _Option]
+    options: dict[str, Option]
     """Those of the suite, as far as they were given."""
 
     @classmethod
@@ -178,7 +173,7 @@ class _Flags:
         k: Sequence[str] | None,
         stratify: int | None,
         limit: int | None,
-        options: dict[str, _Option | None],
+        options: dict[str, Option | None],
     ) -> _Flags:
         return cls(
             memory=_specs(memory) if memory else None,
@@ -201,22 +196,10 @@ class _Flags:
         )
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A data set that was read, and how."""
-
-    reading: DatasetReading
-    options: dict[str, _Option]
-    """As resolved."""
-    datasets: dict[str, str]
-    whole: bool
-    """It is a pinned set, of which the options leave nothing out."""
-
-
 def _run(
     suite: RetrievalSuite,
     flags: _Flags,
-    read: Callable[[_Flags], _Source],
+    read: Callable[[Path | None, Mapping[str, Option]], Source],
     *,
     jobs: int | None,
     out: Path | None,
@@ -230,9 +213,14 @@ def _run(
         if before.suite != suite:
             raise UsageError(f"{resume} is a run of {before.suite}, not of {suite}")
         flags = flags.over(before.config)
+        if flags.data is None and sources.needs_file(before):
+            raise UsageError(
+                f"{resume} was run on a data file that no cache holds, {_datasets(before)}; give that file once more: "
+                f"smriti {suite} --resume {shlex.quote(str(resume))} --data FILE"
+            )
     specs, jobs = flags.memory or ("grep", "bm25"), jobs or cores()
     systems: list[MemorySystem] = [registry.load("memory", spec) for spec in specs]
-    source = read(flags)
+    source = read(flags.data, flags.options)
     chosen = select(source.reading.corpora, flags.stratify, flags.limit)
     config = RetrievalConfig(
         memory=specs, k=flags.k or (5,), stratify=flags.stratify, limit=flags.limit, options=source.options
@@ -250,30 +238,48 @@ def _run(
         engine=ProcessEngine.name,
         jobs=jobs,
     )
-    summary, receipt = _attempt(manifest, before, chosen, jobs, resume or out)
-    if as_json:
-        shown = {"receipt": str(receipt), "stands": stands(summary)}
-        typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
-    else:
-        print_retrieval_summary(before or manifest, summary, receipt)
+    if before is not None:
+        _check_taken_up(before, manifest, resume)
+    receipt = resume or out or Path("receipts") / suite / manifest.run_id
+    with interrupt_told(receipt, () if flags.data is None else ("--data", str(flags.data))):
+        summary = _attempt(manifest, before, chosen, jobs, receipt)
+        if as_json:
+            shown = {"receipt": str(receipt), "stands": stands(summary)}
+            typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+        else:
+            print_retrieval_summary(before or manifest, summary, receipt)
     if not stands(summary):
         raise typer.Exit(EXIT_DOES_NOT_STAND)
 
 
+def _datasets(manifest: RetrievalManifest) -> str:
+    return ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in manifest.datasets.items())
+
+
+def _check_taken_up(before: RetrievalManifest, now: RetrievalManifest, directory: Path | None) -> None:
+    """Refuse another run than the interrupted one, without all that follows from its flags and its data set."""
+    if before.datasets != now.datasets:
+        raise ReceiptError(
+            f"{directory} was run on another data set: {_datasets(before)} in the receipt, {_datasets(now)} now. "
+            "Give the file that it was run on with --data, or start a new run."
+        )
+    follows = {"counts": {}, "notes": (), "labels": {}, "corpora": (), "selection": {}, "planned": 0}
+    different = differences(before.model_copy(update=follows), now.model_copy(update=follows))
+    if different:
+        raise ReceiptError(
+            f"{directory} was started with another configuration, and a mixed receipt supports nothing. "
+            f"Different: {'; '.join(different)}. Start a new run, or restore what it was started with."
+        )
+
+
 def _attempt(
-    manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path | None
-) -> tuple[Summary, Path]:
-    """Run what is left to run; return the summary and where the receipt is."""
-    directory = directory or Path("receipts") / manifest.suite / manifest.run_id
+    manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path
+) -> Summary:
+    """Run what is left to run."""
     suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
-    with (
-        interrupt_told(directory),
-        closing(open_receipt(directory, manifest)) as receipt,
-        Amount(manifest.suite, "attempts") as amount,
-    ):
-        progress = _Progress(receipt, amount)
-        return runner.run(suite, ProcessEngine(jobs), receipt, progress.on_record), directory
+    with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "attempts") as amount:
+        return runner.run(suite, ProcessEngine(jobs), receipt, _Progress(receipt, amount).on_record)
 
 
 class _Progress:
@@ -290,60 +296,8 @@ class _Progress:
         self._amount(self._done, self._planned)
         if record.fault is not None and (record.system, record.fault.phase) not in self._told:
             self._told.add((record.system, record.fault.phase))
-            printable = "".join(char if char.isprintable() else " " for char in record.fault.message)
-            self._amount.say(f"{record.case}  failed  {record.fault.phase}: {printable}  (told once a phase)")
-
-
-def _longmemeval(flags: _Flags) -> _Source:
-    form = _one_of("--form", flags.options.get("form", "session"), FORMS)
-    which = _one_of("--set", flags.options.get("set", "s"), ("s", "m", "oracle"))
-    path = flags.data or lock.locate(f"longmemeval-{which}")
-    state = longmemeval_set.FileState.of(path)
-    identity = _identified(path)
-    found = prepared.read(path, identity.sha256, state, form)
-    if found.unkept is not None:
-        sys.stderr.write(f"smriti: warning: {found.unkept}\n")
-    options: dict[str, _Option] = {"form": form}
-    if flags.data is None:
-        options["set"] = which
-    return _Source(found.reading, options, _named(identity), whole=identity.name is not None)
-
-
-def _locomo(flags: _Flags) -> _Source:
-    granularity = _one_of("--granularity", flags.options.get("granularity", "session"), GRANULARITIES)
-    categories = flags.options.get("categories")
-    numbers = categories if isinstance(categories, tuple) else None
-    path = flags.data or lock.locate("locomo10")
-    identity = _identified(path)
-    overlay = errata.shipped(identity.sha256)
-    captions, dates = flags.options.get("captions") is True, flags.options.get("dates") is True
-    reading = locomo_set.read(path, granularity, numbers, captions=captions, dates=dates, errata=overlay)
-    options: dict[str, _Option] = {"granularity": granularity, "captions": captions, "dates": dates}
-    if numbers is not None:
-        options["categories"] = numbers
-    asked = set(locomo_set.DEFAULT_CATEGORIES if numbers is None else numbers)
-    whole = identity.name is not None and asked.issuperset(locomo_set.DEFAULT_CATEGORIES)
-    datasets = _named(identity) if overlay is None else {**_named(identity), **_named(overlay.identity)}
-    return _Source(reading, options, datasets, whole=whole)
-
-
-def _coding_life(flags: _Flags) -> _Source:
-    own = coding_life_set.folder()
-    path = flags.data or own
-    reading = coding_life_set.read(path)
-    identity = coding_life_set.identity(path)
-    whole = identity == coding_life_set.identity(own)
-    return _Source(reading, {}, _named(identity if whole else replace(identity, name=None)), whole=whole)
-
-
-def _identified(path: Path) -> lock.Identity:
-    with Amount(path.name, "bytes") as amount:
-        return lock.identify(path, amount)
-
-
-def _named(identity: lock.Identity) -> dict[str, str]:
-    """Name a data set; a file that no pin knows goes by its digest alone."""
-    return {identity.name or f"sha256:{identity.sha256[:12]}": identity.sha256}
+            line = f"{record.case}  failed  {record.fault.phase}: {record.fault.message}  (told once a phase)"
+            self._amount.say("".join(char if char.isprintable() else " " for char in line))
 
 
 def _specs(given: Iterable[str]) -> tuple[str, ...]:
@@ -364,17 +318,8 @@ def _specs(given: Iterable[str]) -> tuple[str, ...]:
 def _numbers(flag: str, given: Iterable[str]) -> list[int]:
     parts = [part.strip() for text in given for part in text.split(",")]
     for part in parts:
-        if not (part.isascii() and part.isdigit()) or (flag == "--k" and not 1 <= int(part) <= MAX_K):
+        number = int(part) if part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS else None
+        if number is None or (flag == "--k" and not 1 <= number <= MAX_K):
             expected = f"whole numbers from 1 to {MAX_K}" if flag == "--k" else "whole numbers"
-            raise UsageError(f"{flag} has {part!r}; expected {expected}, a comma between")
+            raise UsageError(f"{flag} has {part!r:.100}; expected {expected}, a comma between")
     return [int(part) for part in parts]
-
-
-_ChoiceT = TypeVar("_ChoiceT", bound=str)
-
-
-def _one_of(flag: str, given: object, choices: Sequence[_ChoiceT]) -> _ChoiceT:
-    for choice in choices:
-        if given == choice:
-            return choice
-    raise UsageError(f"{flag} is {given!r}; expected {' or '.join(choices)}")

@@ -20,9 +20,10 @@ def print_retrieval_summary(manifest: RetrievalManifest, summary: Summary, direc
     print_flags(console, summary)
     systems = ", ".join(f"{system.name} {system.version}" for system in manifest.systems)
     data = ", ".join(f"{name} (sha256 {sha256[:12]})" for name, sha256 in manifest.datasets.items())
+    corpora = "1 corpus" if len(manifest.corpora) == 1 else f"{len(manifest.corpora)} corpora"
     asked = sum(len(corpus.questions) for corpus in manifest.corpora)
     console.print(f"\n{manifest.suite}: {systems}", soft_wrap=True)
-    console.print(f"{asked} questions of {len(manifest.corpora)} corpora of {data}", soft_wrap=True)
+    console.print(f"{asked} questions of {corpora} of {data}", soft_wrap=True)
     if config.options:
         console.print(", ".join(f"{name} {_shown(value)}" for name, value in config.options.items()), soft_wrap=True)
     by_name = {(score.metric, score.system, score.group): score for score in summary.scores}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -36,6 +36,8 @@ def resumable(directory: Path, kind: type[ManifestT]) -> ManifestT:
     if not isinstance(manifest, kind):
         raise ReceiptError(f"{directory} is a receipt of suite {manifest.suite!r}; resume it with that command")
     verdict = verify(directory)
+    if verdict.state == "verified":
+        raise ReceiptError(f"{directory} is finished (it has a {SUMMARY}); there is nothing to resume.")
     if verdict.state == "refused":
         failed = "; ".join(f"{check.name}: {check.detail}" for check in verdict.checks if check.ok is False)
         raise ReceiptError(
@@ -51,18 +53,18 @@ def cores() -> int:
 
 
 @contextmanager
-def interrupt_told(directory: Path) -> Iterator[None]:
-    """Say at an interrupt how much stands on the disk, and how to go on."""
+def interrupt_told(directory: Path, again: Sequence[str] = ()) -> Iterator[None]:
+    """Say at an interrupt how much stands on the disk, and how to go on; `again` are further arguments for that."""
     try:
         yield
     except KeyboardInterrupt:
         if not (directory / MANIFEST).exists():
             raise
-        sys.stderr.write(f"smriti: interrupted {_how_far(directory)}\n")
+        sys.stderr.write(f"smriti: interrupted {_how_far(directory, again)}\n")
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
-def _how_far(directory: Path) -> str:
+def _how_far(directory: Path, again: Sequence[str]) -> str:
     if (directory / SUMMARY).exists():
         return f"after the last case; {directory} is finished"
     scores = directory / SCORES
@@ -70,5 +72,5 @@ def _how_far(directory: Path) -> str:
     done = scores.read_bytes().count(b"\n") if scores.exists() else 0
     return (
         f"after {done} of {manifest.planned} cases; nothing is lost. "
-        f"Go on with: smriti {manifest.suite} --resume {shlex.quote(str(directory))}"
+        f"Go on with: {shlex.join(['smriti', manifest.suite, '--resume', str(directory), *again])}"
     )

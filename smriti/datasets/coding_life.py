@@ -82,7 +82,7 @@ def read(path: Path) -> DatasetReading:
     row and field, for anything that is not as it must be.
     """
     if not path.is_dir():
-        raise UsageError(f"coding-life folder {str(path)!r} is not there; expected one with {' and '.join(FILES)}")
+        raise UsageError(f"coding-life data {str(path)!r} is no folder; expected one with {' and '.join(FILES)}")
     sessions_path, questions_path = (path / name for name in FILES)
     sessions = Sessions.read(read_json(sessions_path), Place(sessions_path, "")).sessions
     asked = Questions.read(read_json(questions_path), Place(questions_path, "")).questions
@@ -122,6 +122,8 @@ def _check_questions(asked: list[Asked], sessions: set[str], path: Path) -> None
         place = Place(path, f"row {number} (id {shown(question.id)})")
         _check_id(question.id, number, seen, place)
         _check_text(place, type=question.type, text=question.text, date=question.date)
+        if not question.type.isprintable():
+            raise place.bad("type", shown(question.type), "a name that can be printed")
         if question.type == "all":
             raise place.bad("type", "'all'", "another name: that one is the group of all questions")
         if (question.type == UNANSWERABLE) != (not question.gold):

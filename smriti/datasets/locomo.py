@@ -146,7 +146,7 @@ def repaired_evidence(evidence: Sequence[str], known: Collection[str]) -> tuple[
 
 
 def _mended(cited: str) -> str:
-    parts = re.fullmatch(r"D:?([0-9]+):([0-9]+)", cited)
+    parts = re.fullmatch(r"D:?([0-9]{1,6}):([0-9]{1,6})", cited)
     return f"D{int(parts[1])}:{int(parts[2])}" if parts else cited
 
 
@@ -173,6 +173,8 @@ def _sessions(sample: Sample, place: Place, counts: Counter[str]) -> list[_Sessi
         named = re.fullmatch(r"session_([0-9]+)(_date_time)?", key)
         if named is None:
             continue
+        if not re.fullmatch("[1-9][0-9]{0,5}", named[1]):
+            raise place.bad("conversation", shown(key), "session_<number>, from 1 and without leading zeros")
         if named[2]:
             counts["session_dates_without_a_session"] += f"session_{named[1]}" not in sample.conversation
             continue

@@ -26,7 +26,8 @@ Form = Literal["session", "user-turns"]
 USER_EVIDENCE = "user-evidence"
 """The group of the answerable questions of which a user's turn is evidence: those that one official script averages."""
 
-_RESERVED = {"all", USER_EVIDENCE}
+_RESERVED = {"all", USER_EVIDENCE, "unanswerable"}
+"""Groups of scores of their own."""
 
 SYNTHETIC_PREFIX = "synthetic_"
 """How every question id of a synthetic set begins."""
@@ -156,6 +157,8 @@ def _instance(path: Path, row: Row) -> tuple[Instance, Place]:
     for field in ("question_id", "question_type", "question", "question_date"):
         if not getattr(instance, field).strip():
             raise place.bad(field, shown(getattr(instance, field)), "some text")
+    if not instance.question_type.isprintable():
+        raise place.bad("question_type", shown(instance.question_type), "a name that can be printed")
     if instance.question_type in _RESERVED:
         raise place.bad("question_type", shown(instance.question_type), "another name: that one is a group of scores")
     ids, dates, sessions = instance.haystack_session_ids, instance.haystack_dates, instance.haystack_sessions

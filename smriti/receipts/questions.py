@@ -6,23 +6,30 @@ import itertools
 from collections.abc import Iterator
 from operator import attrgetter
 
+from smriti.errors import ReceiptError
 from smriti.metrics.ranking import MAX_K, distinct
 from smriti.receipts.check import Check, judge, repeated
-from smriti.types import QuestionEvidence, RetrievalManifest
+from smriti.receipts.writer import MANIFEST
+from smriti.types import AskPhase, QuestionEvidence, RetrievalManifest
 
 _PLACE = attrgetter("system", "corpus", "question", "order")
+_QUESTION = attrgetter("type", "groups", "answerable", "gold", "group_gold")
 
 
 class QuestionRules:
-    """The rules of one run of a retrieval suite."""
+    """The rules of one run of a retrieval suite; ReceiptError where its metrics cannot be computed at all."""
 
     def __init__(self, manifest: RetrievalManifest) -> None:
+        cutoffs = manifest.config.k
+        if list(cutoffs) != sorted(set(cutoffs)) or not 1 <= cutoffs[0] <= cutoffs[-1] <= MAX_K:
+            raise ReceiptError(f"{MANIFEST}: k is {cutoffs}; expected rising numbers from 1 to {MAX_K}")
         self._manifest = manifest
         self._documents = {corpus.id: corpus.documents for corpus in manifest.corpora}
         self._widest = max(manifest.config.k)
+        self._asked: dict[str, QuestionEvidence] = {}
         systems = len(manifest.config.memory)
         self.plan_size = systems * sum(len(corpus.questions) for corpus in manifest.corpora)
-        self.step_size = systems * max((len(corpus.questions) for corpus in manifest.corpora), default=0)
+        self.step_size = max((len(corpus.questions) for corpus in manifest.corpora), default=0)
 
     def manifest_problems(self) -> Iterator[str]:
         manifest = self._manifest
@@ -31,9 +38,9 @@ class QuestionRules:
             yield from (f"{name} twice" for name in repeated(names))
         if len(manifest.systems) != len(manifest.config.memory):
             yield f"{len(manifest.systems)} systems identified, {len(manifest.config.memory)} named"
-        cutoffs = manifest.config.k
-        if list(cutoffs) != sorted(set(cutoffs)) or not 1 <= cutoffs[0] <= cutoffs[-1] <= MAX_K:
-            yield f"k is {cutoffs}; expected rising numbers from 1 to {MAX_K}"
+        chosen, of = manifest.selection.get("selected"), manifest.selection.get("of")
+        if chosen != len(questions) or not isinstance(of, int) or of < len(questions):
+            yield f"{chosen!r} of {of!r} questions selected, {len(questions)} named"
 
     def evidence_class(self) -> Check:
         manifest = self._manifest
@@ -57,16 +64,18 @@ class QuestionRules:
         """Say what no attempt can have left behind; a rank that contradicts the hits is such a thing."""
         if self._documents.get(row.corpus) != row.documents:
             yield f"{row.documents} documents in corpus {row.corpus!r}, which the manifest does not say"
-        if bool(row.gold) and not row.answerable:
-            yield "gold evidence for a question without an answer"
-        if any(len(set(gold)) != len(gold) for gold in (row.gold, *row.group_gold.values())):
-            yield "a gold source is named twice"
-        if row.group_gold.keys() - set(row.groups):
-            yield "gold evidence of a group that it is not in"
+        if len(set(row.groups)) != len(row.groups):
+            yield "it counts twice in a group"
+        yield from _strange_gold(row)
+        first = self._asked.setdefault(row.question, row)
+        if _QUESTION(first) != _QUESTION(row):
+            yield "another question, or other gold, than another system was asked"
+        if any(time is not None and time < 0 for time in (row.ingest_ms, row.query_ms)):
+            yield "a time before it began"
         if row.fault is None:
             yield from self._misranked(row)
-        elif row.hits or row.returned or row.gold_ranks:
-            yield "failed, and yet it has hits"
+        else:
+            yield from _strange_failure(row, row.fault.phase)
 
     def place(self, case: object) -> tuple[object, ...]:
         return tuple(_PLACE(case))
@@ -74,7 +83,7 @@ class QuestionRules:
     def unchecked(self) -> Check:
         named = ", ".join(f"{name} {sha256}" for name, sha256 in self._manifest.datasets.items())
         return Check(
-            "data set", None, f"the gold ids are as the evidence has them: the set is not part of a receipt ({named})"
+            "data set", None, f"the gold ids: the data set is not part of a receipt ({named})"
         )
 
     def _misranked(self, row: QuestionEvidence) -> Iterator[str]:
@@ -85,6 +94,10 @@ class QuestionRules:
         listed = distinct(itertools.chain.from_iterable(hit.source_ids for hit in row.hits))
         if row.returned > len(row.hits) and len(listed) < self._widest:
             yield "hits are left out that the largest k reaches"
+        if len({source_id for hit in row.hits[:-1] for source_id in hit.source_ids}) >= self._widest:
+            yield "hits are listed that no k reaches"
+        if max(len(listed), *row.gold_ranks.values(), 0) > row.documents:
+            yield f"more sources than the {row.documents} of the corpus"
         gold = set(row.gold).union(*row.group_gold.values())
         ranks = {source_id: rank for rank, source_id in enumerate(listed, 1) if source_id in gold}
         below = {source_id: rank for source_id, rank in row.gold_ranks.items() if source_id not in ranks}
@@ -94,3 +107,22 @@ class QuestionRules:
             yield "gold is ranked where another source is"
         if below and row.returned == len(row.hits):
             yield "gold is ranked that was not returned"
+
+
+def _strange_gold(row: QuestionEvidence) -> Iterator[str]:
+    golds = (row.gold, *row.group_gold.values())
+    if any(golds) and not row.answerable:
+        yield "gold evidence for a question without an answer"
+    if any(len(set(gold)) != len(gold) for gold in golds):
+        yield "a gold source is named twice"
+    if len(set().union(*golds)) > row.documents:
+        yield f"more gold sources than the {row.documents} documents"
+    if row.group_gold.keys() - set(row.groups):
+        yield "gold evidence of a group that it is not in"
+
+
+def _strange_failure(row: QuestionEvidence, phase: AskPhase) -> Iterator[str]:
+    if row.hits or row.returned or row.gold_ranks or row.query_ms is not None:
+        yield "failed, and yet it has hits"
+    if phase != "ingest" and (row.ingest_ms is None) != (phase == "init"):
+        yield f"failed in {phase}, which its time of ingestion contradicts"

@@ -50,7 +50,7 @@ def redact(text: bytes) -> bytes:
 
 def redact_secrets(text: str) -> str:
     """Redact `text`, and what this process holds in an environment variable that is named like a secret."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
-            text = text.replace(value, _MARK.decode())
+    held = {value for name, value in os.environ.items() if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name)}
+    for value in sorted(held, key=len, reverse=True):  # one may be part of another
+        text = text.replace(value, _MARK.decode())
     return redact(text.encode("utf-8", "replace")).decode("utf-8", "replace")

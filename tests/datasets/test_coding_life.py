@@ -90,7 +90,7 @@ def test_another_version_and_an_absent_folder_are_refused(tmp_path: Path) -> Non
     (tmp_path / "sessions.json").write_text('{"version": 2, "sessions": []}')
     with pytest.raises(UsageError, match="field version: found 2; expected 1"):
         read(tmp_path)
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="is no folder"):
         read(tmp_path / "absent")
 
 

@@ -57,6 +57,7 @@ def sample(**fields: Any) -> dict[str, Any]:
         (["D:11:26", "D1:1"], (), ("D11:26", "D1:1")),
         (["D30:05"], (), ("D30:5",)),
         (["D1:1", "D"], (), ()),
+        (["D1:" + "9" * 5000], (), ()),
         (["D1:1", "D10:19"], (), ()),
     ],
 )
@@ -268,6 +269,8 @@ def test_unknown_categories_are_refused_with_the_known_ones(tmp_path: Path, cate
         ({"sample_id": 5}, "row 0, field sample_id: found 5"),
         ({"qa": {}}, "field qa: found {}"),
         ({"conversation": {}}, "field conversation: found no session"),
+        ({"conversation": {"session_01": []}}, "found 'session_01'; expected session_<number>"),
+        ({"conversation": {"session_" + "9" * 5000: []}}, "expected session_<number>"),
         ({"qa": [{"question": "Q?", "category": 6, "evidence": []}]}, r"field qa\[0\]\.category: found 6"),
         ({"qa": [{"question": "Q?", "category": "1", "evidence": []}]}, r"field qa\[0\]\.category: found '1'"),
         ({"qa": [{"question": "Q?", "category": 1, "evidence": "D1:1"}]}, r"field qa\[0\]\.evidence: found 'D1:1'"),

@@ -155,6 +155,8 @@ def test_every_row_is_validated_before_any_is_used(tmp_path: Path) -> None:
         ({"haystack_session_ids": ["b", "b"]}, "'b' a second time with other turns"),
         ({"haystack_session_ids": [], "haystack_dates": [], "haystack_sessions": []}, "found no session"),
         ({"question_type": "all"}, "that one is a group of scores"),
+        ({"question_type": "unanswerable"}, "that one is a group of scores"),
+        ({"question_type": "tw\no"}, "a name that can be printed"),
         ({"answer": None}, "field answer: found None"),
         ({"answer": True}, "field answer: found True"),
         ({"question": 5}, "field question: found 5; expected a valid string"),

@@ -13,7 +13,7 @@ from smriti.types import Corpus, QuestionCase, RetrievalManifest
 
 
 class RetrievalSuite:
-    """One run of a retrieval suite. A step is a corpus, which every system remembers in a fresh store."""
+    """One run of a retrieval suite. A step is a corpus, which one system remembers in a fresh store."""
 
     def __init__(
         self, manifest: RetrievalManifest, corpora: Sequence[Corpus], load: Callable[[str], MemorySystem]
@@ -23,12 +23,13 @@ class RetrievalSuite:
         self._load = load
 
     def steps(self, done: Collection[str]) -> list[Step]:
-        """Return the corpora of which something is left to ask, each with that, in the order of the plan."""
-        left: dict[str, list[QuestionCase]] = {}
+        """Return each corpus and system of which something is left to ask, in the order of the plan."""
+        left: dict[tuple[str, str], list[QuestionCase]] = {}
         for case in RetrievalScoring(self.manifest).plan():
             if case.id not in done:
-                left.setdefault(case.corpus, []).append(case)
-        return [Step(corpus, tuple(left[corpus.id])) for corpus in self._corpora if corpus.id in left]
+                left.setdefault((case.corpus, case.system), []).append(case)
+        corpora = {corpus.id: corpus for corpus in self._corpora}
+        return [Step(corpora[corpus], system, tuple(cases)) for (corpus, system), cases in left.items()]
 
     def work(self, keep: Keep) -> Attempts:
         del keep  # the evidence names no files

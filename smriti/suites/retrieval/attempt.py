@@ -23,7 +23,6 @@ from smriti.types import (
     AskFault,
     AskPhase,
     Corpus,
-    Document,
     Hit,
     Memory,
     Question,
@@ -33,14 +32,17 @@ from smriti.types import (
 )
 
 _LONGEST_MESSAGE = 1000
+_LONGEST_SHOWN = 300
+_LONGEST_ID = 500
 _A_HIT = "a Hit with an id, a text, a finite score and a tuple of sources of this corpus"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A corpus with the cases that are still to be attempted on it, those of one system side by side."""
+    """A corpus, a system, and the cases of theirs that are still to be attempted."""
 
     corpus: Corpus
+    system: str
     cases: tuple[QuestionCase, ...]
 
 
@@ -56,14 +58,9 @@ class Attempts:
 
     def __call__(self, step: Step) -> list[QuestionEvidence]:
         """Attempt the cases of one step, in order; UsageError where its documents cannot be read any more."""
-        documents = tuple(step.corpus.documents)
-        evidence: list[QuestionEvidence] = []
-        for system, group in itertools.groupby(step.cases, key=lambda case: case.system):
-            cases = list(group)
-            attempt = _Attempt(self, step.corpus, documents)
-            answers = attempt.ask(self.load(system), [case.question for case in cases])
-            evidence += [attempt.evidence(case, answers[case.question]) for case in cases]
-        return evidence
+        attempt = _Attempt(self, step.corpus)
+        answers = attempt.ask(self.load(step.system), [case.question for case in step.cases])
+        return [attempt.evidence(case, answers[case.question]) for case in step.cases]
 
 
 @dataclass(slots=True)
@@ -93,11 +90,11 @@ class _Failed(Exception):  # noqa: N818  # it never leaves this module
 class _Attempt:
     """One system on one corpus."""
 
-    def __init__(self, setting: Attempts, corpus: Corpus, documents: Sequence[Document]) -> None:
+    def __init__(self, setting: Attempts, corpus: Corpus) -> None:
         self._setting = setting
         self._corpus = corpus
-        self._documents = documents
-        self._sources = frozenset(document.source_id for document in documents)
+        self._documents = tuple(corpus.documents)
+        self._sources = frozenset(document.source_id for document in self._documents)
         self._questions = {question.id: question for question in corpus.questions}
         self._realm = f"project:smriti-{corpus.id}"
         self._ingest_ms: float | None = None
@@ -163,11 +160,12 @@ class _Attempt:
         begun = time.perf_counter()
         with _phase("ingest"):
             ids = store.remember(memories, self._realm)
-        self._ingest_ms = _ms_since(begun)
-        if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
-            raise _Failed("ingest", f"remember gave {ids!r:.200}, expected a list of ids")
-        if len(set(ids)) != len(memories):
-            raise _Failed("ingest", f"remember gave {len(set(ids))} different ids for {len(memories)} memories")
+            self._ingest_ms = _ms_since(begun)
+            if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
+                raise _Failed("ingest", f"remember gave {_shown(ids)}, expected a list of ids")
+            if not len(set(ids)) == len(ids) == len(memories):
+                found = f"{len(ids)} ids, {len(set(ids))} of them different,"
+                raise _Failed("ingest", f"remember gave {found} for {len(memories)} memories")
 
     def _answer(self, store: Store, question: Question) -> _Answer:
         most = len(self._documents)
@@ -175,13 +173,14 @@ class _Attempt:
         try:
             with _phase("query"):
                 hits = store.search(question.text, self._realm, most)
-            query_ms = _ms_since(begun)
-            ranked = self._ranked(hits, most)
+                query_ms = _ms_since(begun)
+                ranked = self._ranked(hits, most)
+                listed = tuple(map(_returned, _listed(hits, self._setting.widest)))
         except _Failed as failed:
             return _Answer(fault=failed.fault)
         gold = set(question.gold).union(*question.group_gold.values())
         return _Answer(
-            hits=tuple(map(_returned, _listed(hits, self._setting.widest))),
+            hits=listed,
             returned=len(hits),
             gold_ranks={source_id: ranked.index(source_id) + 1 for source_id in sorted(gold.intersection(ranked))},
             query_ms=query_ms,
@@ -190,12 +189,12 @@ class _Attempt:
     def _ranked(self, hits: object, most: int) -> list[str]:
         """Return the distinct sources of the hits in rank order; _Failed for anything but what `search` promises."""
         if not isinstance(hits, list):
-            raise _Failed("query", f"search gave {hits!r:.200}, expected a list of hits")
+            raise _Failed("query", f"search gave {type(hits).__name__}, expected a list of hits")
         if len(hits) > most:
             raise _Failed("query", f"search gave {len(hits)} hits, expected at most {most}")
         if not self._sound(hits):
             strange = next(hit for hit in hits if not self._sound([hit]))
-            raise _Failed("query", f"search gave {strange!r:.300}, expected {_A_HIT}")
+            raise _Failed("query", f"search gave {_shown_hit(strange)}, expected {_A_HIT}")
         return distinct(itertools.chain.from_iterable(map(_SOURCES, hits)))
 
     def _sound(self, hits: list[Any]) -> bool:
@@ -208,20 +207,36 @@ class _Attempt:
                 and all(map(isfinite, map(_SCORE, hits)))
                 and _STR.issuperset(map(type, map(_CONTENT, hits)))
                 and is_text("".join(map(_ID, hits)))
+                and max(map(len, map(_ID, hits)), default=0) <= _LONGEST_ID
             )
-        except TypeError:  # a score that is no number, a source or an id that is no name
-            return False
+        except (TypeError, ValueError, OverflowError, AttributeError):
+            return False  # a score that is no number or too large for one, a source or an id that is no name, or none
 
 
 @contextlib.contextmanager
 def _phase(phase: AskPhase) -> Iterator[None]:
-    """Turn whatever comes out of a memory system into the failure of `phase`."""
+    """Turn whatever comes out of a memory system into the failure of `phase`; an interrupt is the user's."""
     try:
         yield
-    except (MemorySystemError, UsageError) as error:
-        raise _Failed(phase, str(error)) from error
-    except (Exception, SystemExit) as error:
-        raise _Failed(phase, f"{type(error).__name__}: {error}") from error
+    except (_Failed, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        said = "(its text cannot be had)"
+        with contextlib.suppress(Exception):
+            said = str(error)
+        if not isinstance(error, MemorySystemError | UsageError) or not said:
+            said = f"{type(error).__name__}: {said}"
+        raise _Failed(phase, said) from error
+
+
+def _shown(value: object) -> str:
+    """Return the beginning of what stands for `value`; half a secret would be one that nothing can redact."""
+    return redact_secrets(repr(value))[:_LONGEST_SHOWN]
+
+
+def _shown_hit(value: object) -> str:
+    """Show a hit without its text, which may be anybody's, and of anything else no more than what it is."""
+    return _shown(value._replace(content="…")) if isinstance(value, Hit) else type(value).__name__
 
 
 def _listed(hits: Sequence[Hit], widest: int) -> Iterator[Hit]:

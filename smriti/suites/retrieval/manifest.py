@@ -77,7 +77,7 @@ def retrieval_manifest(
     code = code_identity()
     return RetrievalManifest(
         suite=suite,
-        evidence_class=_evidence_class(code, chosen, whole=whole),
+        evidence_class=_evidence_class(code, config, chosen, whole=whole),
         run_id=f"{now:%Y%m%dt%H%M%S}-{secrets.token_hex(3)}",
         config=config,
         code=code,
@@ -112,6 +112,7 @@ def retrieval_manifest(
     )
 
 
-def _evidence_class(code: CodeIdentity, chosen: Chosen, *, whole: bool) -> EvidenceClass:
-    complete = whole and chosen.selected == chosen.of
+def _evidence_class(code: CodeIdentity, config: RetrievalConfig, chosen: Chosen, *, whole: bool) -> EvidenceClass:
+    # A selection that happens to take in all of the set is one all the same, and may order it otherwise.
+    complete = whole and chosen.selected == chosen.of and config.stratify is config.limit is None
     return "component" if complete and code.commit and code.dirty is False else "development"
