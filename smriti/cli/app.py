@@ -9,7 +9,22 @@ import typer
 from typer.core import TyperGroup
 
 from smriti import __version__
-from smriti.cli import adapters, bench, data, interrupts, receipts, retrieval, streams, tasks
+from smriti.cli import (
+    adapters,
+    bench,
+    claim,
+    compare,
+    data,
+    interrupts,
+    listing,
+    noise,
+    power,
+    receipts,
+    retrieval,
+    signing,
+    streams,
+    tasks,
+)
 from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
@@ -49,6 +64,12 @@ app.command("longmemeval")(retrieval.longmemeval)
 app.command("locomo")(retrieval.locomo)
 app.command("coding-life")(retrieval.coding_life)
 app.command("verify")(receipts.verify)
+app.command("compare")(compare.compare)
+app.command("plan")(power.plan)
+app.command("noise")(noise.noise)
+app.add_typer(claim.app, name="claim")
+app.add_typer(signing.app, name="receipt")
+app.add_typer(listing.app, name="list")
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(adapters.memory_app, name="memory")
 app.add_typer(adapters.agents_app, name="agents")

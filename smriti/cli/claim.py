@@ -14,11 +14,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from smriti.cli.compare import comparisons
 from smriti.cli.receipts import lines
 from smriti.cli.retrieval_summary import print_retrieval_summary
 from smriti.cli.summary import print_summary
 from smriti.errors import ReceiptError, UsageError
-from smriti.receipts.claim import Claim, make_claim, markdown
+from smriti.receipts.claim import Claim, Compared, make_claim, markdown
+from smriti.receipts.compare import Comparison
 from smriti.receipts.gates import Gate
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
@@ -55,6 +57,10 @@ def make(
         Path | None, typer.Option("--out", metavar="DIR", help="Write claim.md and claim.json into this folder.")
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="Your heading; all other words are fixed.")] = None,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--compare", metavar="A B", help="Add what `smriti compare A B` says of two of the receipts."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a claim from receipts, every figure tied to one of them; the default command.
@@ -62,7 +68,7 @@ def make(
     Exit 0: it was written. Exit 1: refused, with every gate that is not met. Exit 2: unusable input.
     """
     _check_named(directories, out, title)
-    made = make_claim(directories, title)
+    made = make_claim(directories, title, [] if compare is None else list(map(_compared, comparisons(*compare))))
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -109,6 +115,17 @@ def check(
             _print(path, prose)
     if any(bad):
         raise typer.Exit(1)
+
+
+def _compared(comparison: Comparison) -> Compared:
+    verdict = comparison.verdict
+    return Compared(
+        a=comparison.baseline.receipt.sha256,
+        b=comparison.candidate.receipt.sha256,
+        verdict=verdict.word,
+        exceptions=tuple(map(str, comparison.allowed)),
+        statements=(verdict.sentence,),
+    )
 
 
 def _check_named(directories: Sequence[Path], out: Path | None, title: str | None) -> None:

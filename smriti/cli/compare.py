@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +16,7 @@ from smriti.cli.run import EXIT_DOES_NOT_STAND
 from smriti.cli.tables import summary_console
 from smriti.errors import UsageError
 from smriti.receipts.comparable import Side
+from smriti.receipts.compare import Comparison
 from smriti.receipts.compare import compare as compare_receipts
 from smriti.receipts.sealed import SealedReceipt, read_sealed
 from smriti.types import RetrievalManifest
@@ -43,20 +45,32 @@ def compare(
     label: Literal["A", "B"] = "A" if baseline == "A" else "B"
     if baseline not in {"A", "B"}:
         raise UsageError(f"--baseline is {baseline!r}, expected A or B: the first or the second of the two receipts")
-    comparisons = [
-        compare_receipts(a, b, baseline=label, allow=allow or (), condition=condition or "on")
-        for a, b in _sides(_Named.read(first), _Named.read(second), condition)
-    ]
+    made = comparisons(first, second, baseline=label, allow=allow or (), condition=condition)
     if as_json:
-        typer.echo(json.dumps({"comparisons": [comparison.stated() for comparison in comparisons]}))
+        typer.echo(json.dumps({"comparisons": [comparison.stated() for comparison in made]}))
     else:
         console = summary_console()
-        for number, comparison in enumerate(comparisons):
+        for number, comparison in enumerate(made):
             if number:
                 console.print()
             print_comparison(console, comparison)
-    if any(not comparison.verdict.stands for comparison in comparisons):
+    if any(not comparison.verdict.stands for comparison in made):
         raise typer.Exit(EXIT_DOES_NOT_STAND)
+
+
+def comparisons(
+    first: str,
+    second: str,
+    *,
+    baseline: Literal["A", "B"] = "A",
+    allow: Sequence[str] = (),
+    condition: str | None = None,
+) -> list[Comparison]:
+    """Compare what two names of receipts stand for; of two with the same several systems, each with itself."""
+    return [
+        compare_receipts(a, b, baseline=baseline, allow=allow, condition=condition or "on")
+        for a, b in _sides(_Named.read(first), _Named.read(second), condition)
+    ]
 
 
 @dataclass(frozen=True)

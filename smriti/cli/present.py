@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from smriti.cli.retrieval import _coding_life, _Flags, _locomo, _longmemeval, _Source
+from smriti.cli import sources
 from smriti.corpus import load_corpus
 from smriti.datasets import lock
 from smriti.errors import UsageError
@@ -15,10 +15,10 @@ from smriti.receipts.verify import Verdict
 from smriti.receipts.writer import read_manifest
 from smriti.types import BenchManifest, RetrievalManifest, RetrievalSuite, TaskIdentity
 
-_READERS: dict[RetrievalSuite, Callable[[_Flags], _Source]] = {
-    "longmemeval": _longmemeval,
-    "locomo": _locomo,
-    "coding-life": _coding_life,
+_READERS: dict[RetrievalSuite, Callable[[Path | None, Mapping[str, sources.Option]], sources.Source]] = {
+    "longmemeval": sources.longmemeval,
+    "locomo": sources.locomo,
+    "coding-life": sources.coding_life,
 }
 
 
@@ -56,10 +56,7 @@ class Present:
             if not lock.cached(pins[0]).is_file():
                 fetch = f"`smriti data fetch {pins[0].name}` brings it, --data names a file"
                 return self._unsettled(verdict, f"it is not on this machine; {fetch}")
-        flags = _Flags.of(
-            memory=None, data=self._data, k=None, stratify=None, limit=None, options={**manifest.config.options}
-        )
-        source = _READERS[manifest.suite](flags)
+        source = _READERS[manifest.suite](self._data, manifest.config.options)
         if source.datasets != manifest.datasets:
             here = ", ".join(f"{name} {sha256}" for name, sha256 in source.datasets.items())
             return self._unsettled(verdict, f"what is here is another ({here})")

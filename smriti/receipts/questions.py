@@ -82,9 +82,7 @@ class QuestionRules:
 
     def unchecked(self) -> Check:
         named = ", ".join(f"{name} {sha256}" for name, sha256 in self._manifest.datasets.items())
-        return Check(
-            "data set", None, f"the gold ids: the data set is not part of a receipt ({named})"
-        )
+        return Check("data set", None, f"the gold ids: the data set is not part of a receipt ({named})")
 
     def _misranked(self, row: QuestionEvidence) -> Iterator[str]:
         if row.ingest_ms is None or row.query_ms is None:

@@ -31,7 +31,7 @@ class SealedReceipt:
 
 
 def read_sealed(directory: Path) -> SealedReceipt:
-    """Verify the receipt in `directory` and read it; ReceiptError, with what failed, unless it verifies and is sealed."""
+    """Verify the receipt in `directory` and read it; ReceiptError, with what failed, unless it verifies."""
     verdict = verify(directory)
     if verdict.state == "interrupted":
         raise ReceiptError(f"{directory} was interrupted: it has no {SUMMARY} and supports nothing. Resume it first")

@@ -151,7 +151,8 @@ def _asked(made: RetrievalManifest, case: QuestionCase, number: int, rank: int |
     if rank is not None:
         sources.insert(rank - 1, "gold")
     kind = "even" if number % 2 == 0 else "odd"
-    hits = () if rank is None else tuple(_hit(source) for source in sources[:20])
+    listed = sources[: min(20, max(made.config.k))]
+    hits = () if rank is None else tuple(map(_hit, listed))
     return QuestionEvidence(
         case=case.id,
         run_id=made.run_id,
@@ -167,7 +168,7 @@ def _asked(made: RetrievalManifest, case: QuestionCase, number: int, rank: int |
         gold=("gold",),
         group_gold={},
         hits=hits,
-        returned=len(hits),
+        returned=0 if rank is None else 20,
         gold_ranks={"gold": rank} if rank is not None and rank <= 20 else {},
         ingest_ms=1.0,
         query_ms=None if rank is None else 1.0,

@@ -226,7 +226,7 @@ RETRIEVAL_FIELDS: dict[str, dict[str, Any]] = {
     "options.granularity": {"config": {"options": {"granularity": "turn"}}},
     "datasets.coding-life": {"datasets": {"coding-life": "8" * 64}},
     "selection.limit": {"selection": {"stratify": None, "limit": 40, "selected": 40, "of": 40}},
-    "questions": {"questions": 41, "selection": {"stratify": None, "limit": None, "selected": 40, "of": 40}},
+    "questions": {"questions": 41, "selection": {"stratify": None, "limit": None, "selected": 41, "of": 41}},
 }
 
 
