@@ -16,7 +16,7 @@ from smriti.metrics.paired import clustered_bounds, mcnemar, sign_flip
 from smriti.receipts.comparable import Side
 from smriti.receipts.compare import FEWEST_CASES, FEWEST_TASKS, Comparison, compare
 from smriti.receipts.contrasts import Contrast
-from smriti.types import RetrievalConfig, Status, SystemIdentity
+from smriti.types import CorpusPlan, RetrievalConfig, Status, SystemIdentity
 from tests.receipts.comparisons import (
     Ends,
     bench,
@@ -226,7 +226,7 @@ RETRIEVAL_FIELDS: dict[str, dict[str, Any]] = {
     "options.granularity": {"config": {"options": {"granularity": "turn"}}},
     "datasets.coding-life": {"datasets": {"coding-life": "8" * 64}},
     "selection.limit": {"selection": {"stratify": None, "limit": 40, "selected": 40, "of": 40}},
-    "questions": {"questions": 41, "selection": {"stratify": None, "limit": None, "selected": 41, "of": 41}},
+    "questions": {"corpora": (CorpusPlan(id="c", documents=20, questions=tuple(f"q{n:04}" for n in range(1, 41))),)},
 }
 
 
