@@ -25,8 +25,8 @@ def group(name: str) -> list[str]:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Run SMRITI-Bench from the built wheel (3 trials unless --trials is given), then verify the receipt."""
-    install_wheel(session)
+    """Run SMRITI-Bench from the built wheel (3 trials unless --trials is given), verify the receipt, write a report."""
+    install_wheel(session, "report")
     arguments = list(session.posargs)
     if not any(argument.startswith(("--trials", "--resume", "--help")) for argument in arguments):
         arguments += ["--trials", "3"]
@@ -37,11 +37,7 @@ def bench(session: nox.Session) -> None:
         session.run("smriti", "bench", *arguments)
     except nox.command.CommandFailed:
         stands = False
-    # A run that does not stand has a receipt all the same, and that is to be verified too.
-    for receipt in [Path(out)] if out else sorted(receipts_of("bench") - before):
-        session.run("smriti", "verify", str(receipt))
-    if not stands:
-        session.error("the bench did not end with exit status 0; what it printed says why")
+    conclude(session, "bench", [Path(out)] if out else sorted(receipts_of("bench") - before), stands=stands)
 
 
 @nox.session(default=False)
@@ -73,14 +69,14 @@ def coding_life(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on this Python; posargs go to pytest."""
-    session.install("-e", ".", *group("tests"))
+    session.install("-e", ".[report]", *group("tests"))
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def pythons(session: nox.Session) -> None:
     """Run the tests on every supported Python that is on this machine."""
-    session.install("-e", ".", *group("tests"))
+    session.install("-e", ".[report]", *group("tests"))
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
@@ -96,9 +92,19 @@ def vector(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """Open reports in headless Chromium (Debian's packages chromium and chromium-driver)."""
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        session.skip("chromium or chromedriver is not on this machine: apt-get install chromium chromium-driver")
+    session.install("-e", ".[report]", *group("browser"))
+    session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
+
+
+@nox.session(default=False)
 def minimums(session: nox.Session) -> None:
     """Run the tests with the lowest version of every direct dependency."""
-    lowest = [requirement.replace(">=", "==") for requirement in PROJECT["project"]["dependencies"]]
+    requirements = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["report"]]
+    lowest = [requirement.replace(">=", "==") for requirement in requirements]
     session.install(*lowest, *group("tests"))
     session.install("--no-deps", "-e", ".")
     session.run("pytest", "-n", "auto", *session.posargs)
@@ -116,7 +122,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types strictly: package, tests, noxfile and build hook."""
-    session.install("-e", ".", *group("types"))
+    session.install("-e", ".[report]", *group("types"))
     session.run("mypy")
 
 
@@ -150,11 +156,11 @@ def perf(session: nox.Session) -> None:
 
 
 def retrieval(session: nox.Session, suite: str, data: str | None = None, runs: Sequence[Sequence[str]] = ((),)) -> None:
-    """Run a retrieval suite once for each of `runs`, or once where posargs name a receipt, and verify what was made."""
+    """Run a suite once for each of `runs`, or once where posargs name a receipt; verify and report what was made."""
     arguments = list(session.posargs)
     named = option(arguments, "--out") or option(arguments, "--resume")
     needs_model = any(word in (option(arguments, "--memory") or "") for word in ("vector", "hybrid"))
-    install_wheel(session, extra="[vector]" if needs_model else "")
+    install_wheel(session, "report", *(["vector"] if needs_model else []))
     if "--help" in arguments:
         session.run("smriti", suite, "--help")
         return
@@ -167,21 +173,26 @@ def retrieval(session: nox.Session, suite: str, data: str | None = None, runs: S
             session.run("smriti", suite, *arguments, *run)
         except nox.command.CommandFailed:
             stands = False
-    # A run that does not stand has a receipt all the same, and that is to be verified too.
-    for receipt in [Path(named)] if named else sorted(receipts_of(suite) - before):
+    conclude(session, suite, [Path(named)] if named else sorted(receipts_of(suite) - before), stands=stands)
+
+
+def conclude(session: nox.Session, suite: str, receipts: Sequence[Path], *, stands: bool) -> None:
+    """Verify receipts and write their reports; one of a run that does not stand is there all the same."""
+    for receipt in receipts:
         session.run("smriti", "verify", str(receipt))
+        session.run("smriti", "report", str(receipt))
     if not stands:
         session.error(f"{suite} did not end with exit status 0; what it printed says why")
 
 
-def install_wheel(session: nox.Session, extra: str = "") -> None:
+def install_wheel(session: nox.Session, *extras: str) -> None:
     """Build this checkout's wheel and install it, so that what runs is what a user gets."""
     wheels = Path(session.create_tmp()) / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     session.install(*group("build"))
     session.run("python", "-m", "build", "--wheel", "--outdir", str(wheels), silent=True)
     (wheel,) = wheels.glob("*.whl")
-    session.install(f"smriti{extra} @ {wheel.resolve().as_uri()}")
+    session.install(f"smriti[{','.join(extras)}] @ {wheel.resolve().as_uri()}")
 
 
 def option(arguments: list[str], name: str) -> str | None:

@@ -20,6 +20,7 @@ from smriti.cli import (
     noise,
     power,
     receipts,
+    report,
     retrieval,
     signing,
     streams,
@@ -67,6 +68,7 @@ app.command("verify")(receipts.verify)
 app.command("compare")(compare.compare)
 app.command("plan")(power.plan)
 app.command("noise")(noise.noise)
+app.command("report")(report.report)
 app.add_typer(claim.app, name="claim")
 app.add_typer(signing.app, name="receipt")
 app.add_typer(listing.app, name="list")
