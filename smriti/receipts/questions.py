@@ -82,9 +82,7 @@ class QuestionRules:
 
     def unchecked(self) -> Check:
         named = ", ".join(f"{name} {sha256}" for name, sha256 in self._manifest.datasets.items())
-        return Check(
-            "data set", None, f"the gold ids: the data set is not part of a receipt ({named})"
-        )
+        return Check("data set", None, f"the gold ids: the data set is not part of a receipt ({named})")
 
     def _misranked(self, row: QuestionEvidence) -> Iterator[str]:
         if row.ingest_ms is None or row.query_ms is None:
@@ -124,5 +122,5 @@ def _strange_gold(row: QuestionEvidence) -> Iterator[str]:
 def _strange_failure(row: QuestionEvidence, phase: AskPhase) -> Iterator[str]:
     if row.hits or row.returned or row.gold_ranks or row.query_ms is not None:
         yield "failed, and yet it has hits"
-    if phase != "ingest" and (row.ingest_ms is None) != (phase == "init"):
+    if phase != "ingest" and (row.ingest_ms is None) != (phase in {"init", "process"}):
         yield f"failed in {phase}, which its time of ingestion contradicts"
