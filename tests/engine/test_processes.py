@@ -55,11 +55,11 @@ def ending(number: int) -> int:
     return number
 
 
-def ending_after(folder: Path, before: int, number: int) -> int:
-    """Take the process down at step 2 once step `before` is attempted: where that is, another step was sent back."""
+def ending_behind(folder: Path, number: int) -> int:
+    """Take the process down at step 1 once step 3 is attempted: the other process has sent step 2 back before that."""
     noted(folder, number)
-    if number == 2:
-        assert eventually(lambda: attempts(folder, before))
+    if number == 1:
+        assert eventually(lambda: attempts(folder, 3))
         os._exit(0)
     return number
 
@@ -306,15 +306,11 @@ def test_each_step_that_takes_its_process_down_is_lost_alone_and_all_others_come
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.parametrize(("jobs", "before"), [(1, 1), (2, 3)])
-def test_what_had_come_back_before_the_processes_broke_is_not_attempted_again(
-    tmp_path: Path, jobs: int, before: int
-) -> None:
-    """Of two processes one is at step 2, and the other has sent the steps 0 and 1 back before it begins step 3."""
-    assert list(ProcessEngine(jobs, minus, alike).map(partial(ending_after, tmp_path, before), range(5))) == [
-        0, 1, -2, 3, 4,
-    ]  # fmt: skip
-    assert [attempts(tmp_path, number) for number in range(3)] == [1, 1, 2]
+def test_what_had_come_back_before_the_processes_broke_is_not_attempted_again(tmp_path: Path) -> None:
+    """Step 2 had, and waited for step 1, which breaks them: that one alone is attempted twice."""
+    results = ProcessEngine(2, minus, alike).map(partial(ending_behind, tmp_path), range(1, 6))
+    assert list(results) == [-1, 2, 3, 4, 5]
+    assert [attempts(tmp_path, number) for number in (1, 2)] == [2, 1]
 
 
 def killed_when_at_work(folder: Path) -> subprocess.Popen[bytes]:
