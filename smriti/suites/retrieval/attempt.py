@@ -52,10 +52,6 @@ class Step:
     system: str
     questions: tuple[Asked, ...]
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Send the documents themselves: the file that they are read from holds the gold evidence, too."""
-        return Step, (self.corpus, tuple(self.documents), self.system, self.questions)
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:

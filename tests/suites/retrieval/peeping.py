@@ -17,7 +17,7 @@ from smriti.types import Hit, Memory, SystemIdentity
 NAMES = ("gold", "group_gold", "answer_session_ids", "has_answer")
 """Attributes, keys and variables that hold gold, in this project or in a data file."""
 
-HOLDERS = {"Question", "Corpus", "DatasetReading", "QuestionEvidence", "RowDocuments", "RetrievalSuite"}
+HOLDERS = {"Question", "Corpus", "DatasetReading", "QuestionEvidence", "RetrievalSuite"}
 """Classes whose objects hold gold, or the way to it."""
 
 NOTES = Path("peeping-notes")

@@ -6,14 +6,13 @@ import hashlib
 import json
 import pickle
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from smriti import registry
 from smriti.datasets import longmemeval, prepared, synthetic
-from smriti.errors import UsageError
 from smriti.protocols import MemorySystem
 from smriti.receipts.writer import manifest_digest, stated
 from smriti.score.retrieval import RetrievalScoring
@@ -161,8 +160,8 @@ def test_what_is_sent_of_a_step_is_the_same_whatever_its_gold_is() -> None:
 
 
 @pytest.mark.parametrize("source", ["validated", "prepared"])
-def test_of_a_file_of_longmemeval_no_label_no_answer_and_not_even_the_name_is_sent(tmp_path: Path, source: str) -> None:
-    """Its rows hold the labels: they are parsed here, and what a row holds beside documents goes nowhere."""
+def test_of_a_file_of_longmemeval_no_label_and_no_answer_is_sent(tmp_path: Path, source: str) -> None:
+    """But the place of the row is: what stands in the file nobody without a sandbox can keep from an adapter."""
     path = tmp_path / "some.json"
     rows = [row | {"answer": "ANSWER"} for row in synthetic.make_rows(3, seed=3)]
     path.write_text(json.dumps(rows))
@@ -175,12 +174,12 @@ def test_of_a_file_of_longmemeval_no_label_no_answer_and_not_even_the_name_is_se
         corpora = longmemeval.read(path).corpora
     for row, step in zip(rows, suite(corpora, ["one"]).steps(()), strict=True):
         written = pickle.dumps(step)
-        secrets = ("ANSWER", "some.json", "has_answer", "answer_", row["question_type"], *row["answer_session_ids"])
+        secrets = ("ANSWER", "has_answer", "answer_", row["question_type"], *row["answer_session_ids"])
         for secret in secrets:
             assert secret.encode() not in written
         there = pickle.loads(written)
-        assert made_of(there) == {Step, Asked, Document, tuple, str}
-        assert there.documents == tuple(step.documents)
+        assert made_of(replace(there, documents=())) == {Step, Asked, tuple, str}
+        assert tuple(there.documents) == tuple(step.documents)
         assert len(there.documents) == len(set(row["haystack_session_ids"]))
 
 
@@ -192,15 +191,6 @@ def made_of(value: object) -> set[type]:
     elif isinstance(value, tuple):
         inner = value
     return {type(value)}.union(*map(made_of, inner))
-
-
-def test_where_the_file_has_changed_meanwhile_sending_a_step_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "some.json"
-    path.write_text(json.dumps(list(synthetic.make_rows(1, seed=3))))
-    (step,) = suite(longmemeval.read(path).corpora, ["one"]).steps(())
-    path.write_bytes(path.read_bytes() + b"\n")
-    with pytest.raises(UsageError, match="changed after it was first looked at"):
-        pickle.dumps(step)
 
 
 # What a step brought
