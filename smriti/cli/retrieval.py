@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +27,7 @@ from smriti.receipts.fingerprint import differences
 from smriti.receipts.writer import ReceiptWriter
 from smriti.score import stands
 from smriti.suites.retrieval import RetrievalSuite as Suite
-from smriti.suites.retrieval.attempt import lost
+from smriti.suites.retrieval.attempt import Step, lost
 from smriti.suites.retrieval.manifest import Chosen, retrieval_manifest, select
 from smriti.types import (
     QuestionEvidence,
@@ -281,10 +280,15 @@ def _attempt(
 ) -> Summary:
     """Run what is left to run."""
     suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
-    engine = ProcessEngine(jobs, lost, key=attrgetter("system"))
+    engine = ProcessEngine(jobs, lost, key=_apart)
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
     with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "attempts") as amount:
         return runner.run(suite, engine, receipt, _Progress(receipt, amount).on_record)
+
+
+def _apart(step: Step) -> str | None:
+    """Give every adapter of a user's processes of its own; those that come with smriti share theirs."""
+    return None if registry.is_own("memory", step.system) else step.system
 
 
 class _Progress:
