@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import nox
@@ -50,12 +50,14 @@ def longmemeval(session: nox.Session) -> None:
 def locomo(session: nox.Session) -> None:
     """Run LoCoMo's retrieval from the built wheel, by turns and by sessions, then verify the receipts.
 
-    Once over categories 1 to 4 and once over all five, as published figures are of both, unless one of these is given.
+    Once with categories 1 to 4 in `all` and once with all five, as published figures are of both, unless one of these
+    is given.
     """
     runs: list[list[str]] = [[]]
-    for flag, values in (("--granularity", ["turn", "session"]), ("--categories", ["1,2,3,4", "1,2,3,4,5"])):
-        if option(session.posargs, flag) is None:
-            runs = [[*run, flag, value] for run in runs for value in values]
+    if option(session.posargs, "--granularity") is None:
+        runs = [["--granularity", "turn"], ["--granularity", "session"]]
+    if option(session.posargs, "--categories") is None:
+        runs = [[*run, *more] for run in runs for more in ([], ["--categories", "1,2,3,4,5"])]
     cutoffs = [] if option(session.posargs, "--k") else ["--k", "5,10"]
     retrieval(session, "locomo", data="locomo10", runs=[[*run, *cutoffs] for run in runs])
 
@@ -159,7 +161,8 @@ def retrieval(session: nox.Session, suite: str, data: str | None = None, runs: S
     """Run a suite once for each of `runs`, or once where posargs name a receipt; verify and report what was made."""
     arguments = list(session.posargs)
     named = option(arguments, "--out") or option(arguments, "--resume")
-    needs_model = any(word in (option(arguments, "--memory") or "") for word in ("vector", "hybrid"))
+    systems = [name.partition(":")[0].strip() for text in options(arguments, "--memory") for name in text.split(",")]
+    needs_model = not {"vector", "hybrid"}.isdisjoint(systems)
     install_wheel(session, "report", *(["vector"] if needs_model else []))
     if "--help" in arguments:
         session.run("smriti", suite, "--help")
@@ -196,13 +199,17 @@ def install_wheel(session: nox.Session, *extras: str) -> None:
 
 
 def option(arguments: list[str], name: str) -> str | None:
-    """Return the value that `--name VALUE` or `--name=VALUE` has among `arguments`."""
+    """Return the first value that `--name VALUE` or `--name=VALUE` has among `arguments`."""
+    return next(options(arguments, name), None)
+
+
+def options(arguments: list[str], name: str) -> Iterator[str]:
+    """Yield every value of an option that may be repeated."""
     for argument, after in itertools.pairwise([*arguments, ""]):
         if argument == name:
-            return after
-        if argument.startswith(f"{name}="):
-            return argument.partition("=")[2]
-    return None
+            yield after
+        elif argument.startswith(f"{name}="):
+            yield argument.partition("=")[2]
 
 
 def receipts_of(suite: str) -> set[Path]:

@@ -151,6 +151,7 @@ class Keep(Protocol):
 
 
 StepT = TypeVar("StepT")
+ResultT = TypeVar("ResultT")
 EvidenceT = TypeVar("EvidenceT", bound=Evidence)
 EvidenceT_co = TypeVar("EvidenceT_co", bound=Evidence, covariant=True)
 RecordT = TypeVar("RecordT", bound=Record)
@@ -192,7 +193,7 @@ class Scoring(Protocol[EvidenceT, RecordT]):
         """Say, most important first, what must be known before any figure is read; each flag is `name: sentence`."""
 
 
-class Suite(Protocol[StepT, EvidenceT_co]):
+class Suite(Protocol[StepT, ResultT, EvidenceT_co]):
     """What the runner runs: steps, each of which attempts some cases of the plan."""
 
     @property
@@ -201,24 +202,23 @@ class Suite(Protocol[StepT, EvidenceT_co]):
     def steps(self, done: Collection[str]) -> Sequence[StepT]:
         """Lay out what is left of the plan when the cases in `done` are, in the order in which it starts."""
 
-    def work(self, keep: Keep) -> Callable[[StepT], Sequence[EvidenceT_co]]:
-        """Return what attempts the cases of one step; it hands `keep` what the evidence names by digest.
+    def work(self, keep: Keep) -> Callable[[StepT], ResultT]:
+        """Return what attempts the cases of one step, maybe in another process; it hands `keep` files to be stored.
 
-        Faults of a case come back in its evidence; anything raised stops the run.
+        Faults of a case come back in its result; anything raised stops the run.
         """
+
+    def evidence(self, result: ResultT) -> Sequence[EvidenceT_co]:
+        """Return a row for each case of the step that brought `result`."""
 
     def close(self) -> None: ...
 
 
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-class Engine(Protocol):
+class Engine(Protocol[StepT, ResultT]):
     """Where steps run."""
 
     @property
     def name(self) -> str: ...
 
-    def map(self, work: Callable[[T], R], steps: Iterable[T]) -> Generator[R, None, None]:
+    def map(self, work: Callable[[StepT], ResultT], steps: Iterable[StepT]) -> Generator[ResultT, None, None]:
         """Yield the result of each step when it has ended. Closing the iterator early starts no further step."""

@@ -61,6 +61,11 @@ def load(kind: Kind, spec: str) -> Any:
     )
 
 
+def is_own(kind: Kind, spec: str) -> bool:
+    """Tell whether `spec` names an adapter that comes with smriti."""
+    return _own(kind, spec.partition(":")[0]) is not None
+
+
 def names(kind: Kind) -> list[str]:
     """Return every name that `load` knows, sorted."""
     package = importlib.import_module(f"smriti.{kind}")

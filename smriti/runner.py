@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from smriti.protocols import Engine, EvidenceT, RecordT, StepT, Suite
+from smriti.protocols import Engine, EvidenceT, RecordT, ResultT, StepT, Suite
 from smriti.receipts.writer import ReceiptWriter
 from smriti.types import Summary
 
 
 def run(
-    suite: Suite[StepT, EvidenceT],
-    engine: Engine,
+    suite: Suite[StepT, ResultT, EvidenceT],
+    engine: Engine[StepT, ResultT],
     receipt: ReceiptWriter[Any, EvidenceT, RecordT],
     on_record: Callable[[RecordT], None],
 ) -> Summary:
@@ -23,7 +23,7 @@ def run(
     """
     steps = suite.steps({record.case for record in receipt.records})
     with contextlib.closing(engine.map(suite.work(receipt.keep), steps)) as attempts:
-        for evidence in attempts:
-            for record in receipt.append(evidence):
+        for result in attempts:
+            for record in receipt.append(suite.evidence(result)):
                 on_record(record)
     return receipt.seal()

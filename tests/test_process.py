@@ -310,9 +310,10 @@ def test_what_such_a_process_started_with_another_environment_is_ended_with_it(
 
 @on_linux
 def test_dead_members_of_the_group_are_reaped_too(sh: Callable[..., Completed]) -> None:
+    before = set(process._children())  # of other tests in this process
     for _ in range(3):
         sh("sleep 600 & sleep 600 & exit 0")
-    assert list(process._children()) == []
+    assert set(process._children()) <= before
 
 
 @on_linux

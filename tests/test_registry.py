@@ -423,3 +423,8 @@ def test_an_unknown_name_brings_every_choice(kind: registry.Kind, noun: str) -> 
 def test_an_adapter_is_made_anew_at_every_load() -> None:
     made: list[Any] = [registry.load("memory", "off") for _ in range(2)]
     assert made[0] is not made[1]
+
+
+def test_an_adapter_of_smritis_own_is_told_from_a_users() -> None:
+    assert all(registry.is_own("memory", spec) for spec in ("grep", "bm25:longmemeval-official", "openai-vector:a@b"))
+    assert not any(registry.is_own("memory", spec) for spec in ("mine:System", "a.b:c", "gerp"))

@@ -33,15 +33,18 @@ class MadeUp:
     def steps(self, done: Collection[str]) -> Sequence[TrialCase]:
         return [case for case in planned_cases(self.manifest) if case.id not in done]
 
-    def work(self, keep: Keep) -> Callable[[TrialCase], list[TrialEvidence]]:
+    def work(self, keep: Keep) -> Callable[[TrialCase], TrialEvidence]:
         assert keep == self._receipt.keep
         return self._attempt
 
-    def _attempt(self, case: TrialCase) -> list[TrialEvidence]:
+    def evidence(self, result: TrialEvidence) -> list[TrialEvidence]:
+        return [result]
+
+    def _attempt(self, case: TrialCase) -> TrialEvidence:
         if case.id == self._stop_at:
             raise KeyboardInterrupt
         self.stepped.append(case.id)
-        return [evidence_of(self._receipt, case)]
+        return evidence_of(self._receipt, case)
 
     def close(self) -> None:
         raise AssertionError("the runner was lent the suite, and does not close it")

@@ -66,4 +66,4 @@ def _print(rows: dict[str, dict[str, object]], *, as_json: bool) -> None:
         facts = "; ".join(
             f"{key} {', '.join(value) if isinstance(value, list) else value}" for key, value in row.items() if value
         )
-        typer.echo(f"{name:12} {facts}")
+        typer.echo(f"{name:14} {facts}")

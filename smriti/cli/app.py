@@ -105,6 +105,9 @@ def _status() -> int:
         sys.stderr.write(f"smriti: {error}\n")
     except _ParserError as error:
         sys.stderr.write(_told(error))
+    except OSError as error:  # of the machine: a name too long, a folder that may not be entered, no more files
+        what = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"smriti: {what}{error.strerror or error}\n")
     return EXIT_UNUSABLE
 
 

@@ -27,6 +27,7 @@ from smriti.receipts.fingerprint import differences
 from smriti.receipts.writer import ReceiptWriter
 from smriti.score import stands
 from smriti.suites.retrieval import RetrievalSuite as Suite
+from smriti.suites.retrieval.attempt import Step, lost
 from smriti.suites.retrieval.manifest import Chosen, retrieval_manifest, select
 from smriti.types import (
     QuestionEvidence,
@@ -42,6 +43,8 @@ RetrievalReceipt = ReceiptWriter[RetrievalManifest, QuestionEvidence, QuestionRe
 
 _MOST_DIGITS = 9
 
+MOST_JOBS = 256
+
 _MEMORY = "Memory systems, a comma between; may be repeated (default: grep,bm25)."
 _DATA = "Data file, instead of the pinned one of the cache; what no pin knows makes the receipt development."
 _K = f"Cutoffs from 1 to {MAX_K}, a comma between; may be repeated (default: 5)."
@@ -56,7 +59,7 @@ Data = Annotated[Path | None, typer.Option(metavar="FILE", help=_DATA)]
 K = Annotated[list[str] | None, typer.Option(metavar="LIST", help=_K)]
 Stratify = Annotated[int | None, typer.Option(min=1, metavar="N", help=_STRATIFY)]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help=_LIMIT)]
-Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help=_JOBS)]
+Jobs = Annotated[int | None, typer.Option(min=1, max=MOST_JOBS, metavar="N", help=_JOBS)]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_OUT)]
 Resume = Annotated[Path | None, typer.Option(metavar="DIR", parser=folder, help=_RESUME)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -277,9 +280,15 @@ def _attempt(
 ) -> Summary:
     """Run what is left to run."""
     suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
+    engine = ProcessEngine(jobs, lost, key=_apart)
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
     with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "attempts") as amount:
-        return runner.run(suite, ProcessEngine(jobs), receipt, _Progress(receipt, amount).on_record)
+        return runner.run(suite, engine, receipt, _Progress(receipt, amount).on_record)
+
+
+def _apart(step: Step) -> str | None:
+    """Give every adapter of a user's processes of its own; those that come with smriti share theirs."""
+    return None if registry.is_own("memory", step.system) else step.system
 
 
 class _Progress:
@@ -301,13 +310,8 @@ class _Progress:
 
 
 def _specs(given: Iterable[str]) -> tuple[str, ...]:
-    """Split lists of memory systems at their commas; `a=1,b=2` after a system's name is one argument of it."""
-    specs: list[str] = []
-    for part in (part.strip() for text in given for part in text.split(",")):
-        if specs and "=" in part.partition(":")[0]:
-            specs[-1] += f",{part}"
-        else:
-            specs.append(part)
+    """Split lists of memory systems at their commas."""
+    specs = [part.strip() for text in given for part in text.split(",")]
     for spec in specs:
         if not spec or specs.count(spec) > 1:
             found = f"{spec!r} twice" if spec else "an empty name"

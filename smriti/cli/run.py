@@ -71,6 +71,6 @@ def _how_far(directory: Path, again: Sequence[str]) -> str:
     manifest = read_manifest(directory)
     done = scores.read_bytes().count(b"\n") if scores.exists() else 0
     return (
-        f"after {done} of {manifest.planned} cases; nothing is lost. "
+        f"after {done} of {manifest.planned} cases, which are kept. "
         f"Go on with: {shlex.join(['smriti', manifest.suite, '--resume', str(directory), *again])}"
     )

@@ -51,7 +51,7 @@ def longmemeval(data: Path | None, options: Mapping[str, Option]) -> Source:
     """Read the LongMemEval file `data`, or the pinned one that `set` names; `form` is what a document is."""
     form = _one_of("--form", options.get("form", "session"), FORMS)
     which = _one_of("--set", options.get("set", "s"), ("s", "m", "oracle"))
-    path = data or lock.locate(f"longmemeval-{which}")
+    path = (data or lock.locate(f"longmemeval-{which}")).absolute()
     state = longmemeval_set.FileState.of(path)
     identity = _identified(path)
     found = prepared.read(path, identity.sha256, state, form)
@@ -69,15 +69,23 @@ def locomo(data: Path | None, options: Mapping[str, Option]) -> Source:
     categories = options.get("categories")
     numbers = categories if isinstance(categories, tuple) else None
     path = data or lock.locate("locomo10")
+    state = longmemeval_set.FileState.of(path)
     identity = _identified(path)
     overlay = errata.shipped(identity.sha256)
     captions, dates = options.get("captions") is True, options.get("dates") is True
     reading = locomo_set.read(path, granularity, numbers, captions=captions, dates=dates, errata=overlay)
-    resolved: dict[str, Option] = {"granularity": granularity, "captions": captions, "dates": dates}
+    if longmemeval_set.FileState.of(path) != state:
+        raise longmemeval_set.changed(path)
+    all_is_of = tuple(sorted(locomo_set.DEFAULT_CATEGORIES if numbers is None else numbers))
+    resolved: dict[str, Option] = {
+        "granularity": granularity,
+        "captions": captions,
+        "dates": dates,
+        "all_categories": all_is_of,
+    }
     if numbers is not None:
         resolved["categories"] = numbers
-    asked = set(locomo_set.DEFAULT_CATEGORIES if numbers is None else numbers)
-    whole = identity.name is not None and asked.issuperset(locomo_set.DEFAULT_CATEGORIES)
+    whole = identity.name is not None and set(numbers or locomo_set.CATEGORIES) == set(locomo_set.CATEGORIES)
     datasets = _named(identity) if overlay is None else {**_named(identity), **_named(overlay.identity)}
     return Source(reading, resolved, datasets, whole=whole)
 
@@ -87,8 +95,10 @@ def coding_life(data: Path | None, options: Mapping[str, Option]) -> Source:
     del options
     own = coding_life_set.folder()
     path = data or own
-    reading = coding_life_set.read(path)
     identity = coding_life_set.identity(path)
+    reading = coding_life_set.read(path)
+    if coding_life_set.identity(path) != identity:
+        raise longmemeval_set.changed(path)
     whole = identity == coding_life_set.identity(own)
     return Source(reading, {}, _named(identity if whole else replace(identity, name=None)), whole=whole)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from rich import box
@@ -37,7 +38,8 @@ def print_closing(console: Console, summary: Summary, directory: Path, more: str
         f"\n{cover.planned} planned = {cover.completed} completed + {cover.failed} failed + {cover.skipped} skipped; "
         f"class {summary.evidence_class}{more}",
     )
-    console.print(f"receipt {directory}\ncheck it with: smriti verify {directory}", soft_wrap=True)
+    verify = f"smriti verify {shlex.quote(str(directory))}"
+    console.print(f"receipt {directory}\ncheck it with: {verify}", soft_wrap=True)
 
 
 def new_table(first: str, *figures: str) -> Table:

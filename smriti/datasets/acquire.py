@@ -22,8 +22,8 @@ from smriti.datasets.lock import (
     differing,
     import_hint,
     matching,
+    namesake,
     pin_of,
-    pins,
     verify,
 )
 from smriti.datasets.rows import open_file
@@ -81,12 +81,14 @@ def _recognised(path: Path, found: Identity) -> Pin:
     pin = matching(found.sha256)
     if pin is not None:
         return pin
-    namesake = next((pin for pin in pins().values() if pin.file == path.name), None)
-    why = differing(namesake, found) if namesake else f"found {found.bytes:,} bytes, sha256 {found.sha256}"
-    raise UsageError(
-        f"data file {str(path)!r} is none of the pinned data sets: {why}. Nothing was imported; a file that no pin "
-        "knows is used with --data FILE"
-    )
+    meant = namesake(path)
+    if meant is not None:
+        why = f"it bears the name of {meant.name}, and {differing(meant, found)}"
+        then = "expected that very file: fetch or copy it again"
+    else:
+        why = f"found {found.bytes:,} bytes, sha256 {found.sha256}"
+        then = "a file that no pin knows is used as it is, with --data FILE"
+    raise UsageError(f"data file {str(path)!r} is none of the pinned data sets: {why}. Nothing was imported; {then}")
 
 
 def _download(pin: Pin, part: BinaryIO, progress: Progress | None, transport: httpx.BaseTransport | None) -> str:
@@ -120,7 +122,7 @@ def _download(pin: Pin, part: BinaryIO, progress: Progress | None, transport: ht
                     progress(part.tell(), total)
                 if pin.bytes is not None and part.tell() > pin.bytes:
                     break
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ImportError, ValueError) as error:  # of a proxy, the last two
         kept = f"; {part.tell():,} bytes are kept, and the same command goes on from there" if part.tell() else ""
         raise UsageError(
             f"data set {pin.name!r} cannot be fetched from {pin.url}: {_told(error)}{kept}. Expected {_size(pin)} with "
@@ -135,7 +137,8 @@ def _part(pin: Pin) -> Iterator[tuple[BinaryIO, Path]]:
     # Named by the digest, so that what an earlier pin left is not taken up.
     path = _folder() / f".{pin.file}.{pin.sha256[:12]}.part"
     try:
-        opened = path.open("a+b")
+        # By this name alone: a link to another file would be written through.
+        opened = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666), "a+b")
     except OSError as error:
         raise _unwritable(path.parent, error) from error
     with opened as part:

@@ -22,10 +22,12 @@ class Given(BaseModel):
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = _path(value, first["loc"])
-            found = "nothing" if first["type"] == "missing" else _shown(first["input"])
-            raise row.bad(field, found, _expected(first["msg"])) from None
+            errors = error.errors(include_url=False)
+            field = _path(value, errors[0]["loc"])
+            found = "nothing" if errors[0]["type"] == "missing" else _shown(errors[0]["input"])
+            # A field that may be of several kinds has an error for each of them.
+            kinds = [_expected(one["msg"]) for one in errors if _path(value, one["loc"]) == field]
+            raise row.bad(field, found, " or ".join(dict.fromkeys(kinds))) from None
 
 
 class Place:

@@ -59,6 +59,8 @@ def open_file(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise UsageError(f"data file {str(path)!r} is a directory; expected a JSON file: name the file inside it")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"data file {str(path)!r} is no regular file; expected a JSON file")
         return path.open("rb")
     except OSError as error:
         raise UsageError(f"data file {str(path)!r} cannot be read: {error.strerror}; expected a JSON file") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -9,15 +10,13 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import TypeVar
-
-from smriti.errors import SmritiError
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,47 +31,83 @@ _SENDING_S = 0.2
 """How long a process between two steps has to send the result of the last: half of one would never be read."""
 
 
-class ProcessEngine:
-    """At most `jobs` steps at a time; with one job they run in this process. Results come in the order of the steps."""
+class ToldToEnd(KeyboardInterrupt):
+    """Raised in a step whose process was told to end: nobody's fault, and to be let through."""
+
+
+class ProcessEngine(Generic[T, R]):
+    """At most `jobs` steps at a time, each in a process that is not this one. Results come in the order of the steps.
+
+    `lost` says what stands for a step that took its process down. Steps share processes only where `key` is the same,
+    so that what one leaves behind in its process cannot touch another's; steps of one key come side by side.
+    """
 
     name = "processes"
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, lost: Callable[[T], R], key: Callable[[T], object]) -> None:
         self._jobs = jobs
+        self._lost = lost
+        self._key = key
 
     def map(self, work: Callable[[T], R], steps: Iterable[T]) -> Generator[R, None, None]:
         """Yield results in order. Closed or interrupted, it ends the processes: their steps as an interrupt ends them.
 
-        `work`, steps and results are pickled where there is more than one job. SmritiError when a process ends by
-        itself: whatever ran in it took the process down.
+        `work`, steps and results are pickled.
         """
-        rest = iter(steps)
-        if self._jobs == 1:
-            yield from map(work, rest)
-            return
-        before = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(self._jobs, mp_context=context, initializer=_begin)
-        waiting: deque[Future[R]] = deque()
-        finished = False
-        try:
-            for step in itertools.islice(rest, self._jobs * _AHEAD):
-                waiting.append(_submitted(pool, work, step))
-            while waiting:
-                result = waiting.popleft().result()
-                for step in itertools.islice(rest, 1):
-                    waiting.append(_submitted(pool, work, step))
-                yield result
-            finished = True
-        except BrokenProcessPool as error:
-            raise SmritiError(
-                "a worker process ended by itself: something in it ended the process or ran out of memory. "
-                "--jobs 1 runs everything in one process and shows what"
-            ) from error
-        finally:
-            if not finished:
-                _end(set(multiprocessing.active_children()) - before)
-            pool.shutdown(cancel_futures=True)
+        for _, alike in itertools.groupby(steps, self._key):
+            yield from self._map(work, alike)
+
+    def _map(self, work: Callable[[T], R], rest: Iterator[T]) -> Generator[R, None, None]:
+        waiting: deque[tuple[T, Future[R]]] = deque()
+        while True:
+            with _processes(self._jobs) as pool:
+                try:
+                    for step in itertools.islice(rest, self._jobs * _AHEAD):
+                        waiting.append((step, _submitted(pool, work, step)))
+                    while waiting:
+                        result = waiting[0][1].result()
+                        waiting.popleft()
+                        for step in itertools.islice(rest, 1):
+                            waiting.append((step, _submitted(pool, work, step)))
+                        yield result
+                except BrokenProcessPool:
+                    begun = list(waiting)
+                    waiting.clear()
+                else:
+                    return
+            # One of these ended its process, and with it the pool: each that did not come back shows by itself which.
+            for step, future in begun:
+                came_back = future.done() and not future.cancelled() and future.exception() is None
+                yield future.result() if came_back else self._alone(work, step)
+
+    def _alone(self, work: Callable[[T], R], step: T) -> R:
+        with _processes(1) as pool:
+            try:
+                return _submitted(pool, work, step).result()
+            except BrokenProcessPool:
+                return self._lost(step)
+
+
+@contextlib.contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool, and leave none of its processes behind."""
+    before = set(multiprocessing.active_children())
+    # Spawned: a fork would carry over threads, and a fork server has a socket whose path can be too long.
+    pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
+    finished = False
+    try:
+        yield pool
+        finished = True
+    finally:
+        started = set(multiprocessing.active_children()) - before
+        if not finished:
+            _end(started)
+        closing = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
+        closing.start()
+        closing.join(_PATIENCE_S)
+        if closing.is_alive():  # a step has left a thread behind that would keep its process for ever
+            _end(started)
+            closing.join()
 
 
 def _submitted(pool: ProcessPoolExecutor, work: Callable[[T], R], step: T) -> Future[R]:
@@ -81,6 +116,10 @@ def _submitted(pool: ProcessPoolExecutor, work: Callable[[T], R], step: T) -> Fu
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return pool.submit(_run, work, step)
+    except BrokenProcessPool as error:  # it ended between two steps: told like any other
+        broken: Future[R] = Future()
+        broken.set_exception(error)
+        return broken
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
@@ -89,13 +128,18 @@ def _end(processes: Collection[BaseProcess]) -> None:
     """Tell processes to end, and kill those that do not."""
     for process in processes:
         process.terminate()
+    for process in _wait(processes):
+        process.kill()
+
+
+def _wait(processes: Collection[BaseProcess]) -> Collection[BaseProcess]:
+    """Wait a while for processes to end, and return those that did not."""
     running = {process.sentinel: process for process in processes}
     deadline = time.monotonic() + _PATIENCE_S
     while running and (ended := wait(list(running), max(0.0, deadline - time.monotonic()))):
         for sentinel in ended:
             del running[sentinel]  # type: ignore[arg-type]
-    for process in running.values():
-        process.kill()
+    return running.values()
 
 
 # In a process of the pool
@@ -113,7 +157,7 @@ class _Worker:
             return
         self.ending = True
         if self.at_work:
-            raise KeyboardInterrupt
+            raise ToldToEnd
         timer = threading.Timer(_SENDING_S, os._exit, (1,))
         timer.daemon = True
         timer.start()
@@ -128,6 +172,7 @@ def _begin() -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, _WORKER.end)
+    os.dup2(2, 1)  # whatever is printed in here, what is printed of the run is the parent's
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
@@ -140,10 +185,8 @@ def _run(work: Callable[[T], R], step: T) -> R:
         if _WORKER.ending:
             os._exit(1)
         return work(step)
-    except KeyboardInterrupt:
-        if _WORKER.ending:
-            os._exit(1)
-        raise
+    except ToldToEnd:
+        os._exit(1)
     finally:
         _WORKER.at_work = False
 

@@ -20,7 +20,8 @@ class Index(Protocol):
 class RankedStore:
     """A list of memories for each realm, searched whole through what `index` makes of their texts.
 
-    Nothing is read when something is remembered: an index is made by the first search after a change.
+    The index is made when something is remembered, so that no search is charged with it, and by the first search after
+    something was forgotten.
     """
 
     def __init__(self, name: str, index: Callable[[Sequence[str]], Index]) -> None:
@@ -36,7 +37,8 @@ class RankedStore:
         self._given += len(memories)
         self._realms.setdefault(realm, {}).update(zip(ids, memories, strict=True))
         self._realm_of.update(zip(ids, repeat(realm)))
-        self._indexed.pop(realm, None)
+        if memories:
+            self._indexed[realm] = _Indexed(self._realms[realm], self._index)
         return ids
 
     def search(self, query: str, realm: str, k: int, layer: str | None = None) -> list[Hit]:

@@ -122,5 +122,5 @@ def _strange_gold(row: QuestionEvidence) -> Iterator[str]:
 def _strange_failure(row: QuestionEvidence, phase: AskPhase) -> Iterator[str]:
     if row.hits or row.returned or row.gold_ranks or row.query_ms is not None:
         yield "failed, and yet it has hits"
-    if phase != "ingest" and (row.ingest_ms is None) != (phase == "init"):
+    if phase != "ingest" and (row.ingest_ms is None) != (phase in {"init", "process"}):
         yield f"failed in {phase}, which its time of ingestion contradicts"

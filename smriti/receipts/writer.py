@@ -130,7 +130,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
                 flags=self._scoring.flags(self.records, scores),
                 evidence_class=self.manifest.evidence_class,
                 files=seal_files(self.directory),
-                finished=_now(),
+                finished=max(_now(), self.manifest.started),  # a clock may have been set back meanwhile
             )
             _write_new(self.directory / SUMMARY, stated(summary))
         return summary
@@ -206,6 +206,13 @@ def _mend(directory: Path, manifest: Manifest) -> list[Any]:
     _cut(directory / EVIDENCE, evidence[:kept])
     _cut(directory / SCORES, scores[:kept])
     _cut(directory / SEAMS, _whole_lines(directory / SEAMS, Seam))
+    known = {MANIFEST, EVIDENCE, SCORES, SEAMS, *BLOB_KINDS}
+    strays = [p.name for p in sorted(directory.iterdir()) if p.name not in known and not p.name.endswith(".partial")]
+    if strays:
+        raise ReceiptError(
+            f"{directory} holds {', '.join(strays[:5])}, which no receipt does and which `smriti verify` would refuse; "
+            "take it away to resume"
+        )
     named = {name for _, row in evidence[:kept] for name in row.blobs}
     blobs = [path for kind in BLOB_KINDS for path in (directory / kind).glob("*")]
     for path in [*directory.glob(".*.partial"), *blobs]:

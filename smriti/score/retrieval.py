@@ -44,11 +44,11 @@ class RetrievalScoring:
     record_type = QuestionRecord
 
     def plan(self) -> list[QuestionCase]:
-        """Lay out every question: corpus by corpus, each system in turn, its questions in the order of the set."""
+        """Lay out every question: system by system, corpus by corpus, questions in the order of the set."""
         cells = [
             (system, corpus.id, question)
-            for corpus in self.manifest.corpora
             for system in self.manifest.config.memory
+            for corpus in self.manifest.corpora
             for question in corpus.questions
         ]
         return [QuestionCase(*cell, order) for order, cell in enumerate(cells)]
@@ -224,8 +224,8 @@ def _saturated(manifest: RetrievalManifest) -> Iterator[str]:
         full = sum(corpus.documents <= k for corpus in manifest.corpora)
         if full:
             yield (
-                f"saturated: k = {k} takes in every document of {full} of {len(manifest.corpora)} corpora, "
-                "where any ranking is perfect"
+                f"saturated: k = {k} takes in every document of {full} of {len(manifest.corpora)} corpora: "
+                "recall there says nothing of a ranking"
             )
 
 
@@ -233,5 +233,5 @@ def _small(manifest: RetrievalManifest, scores: Iterable[Score]) -> Iterator[str
     first = f"recall_all@{manifest.config.k[0]}"
     small = {score.group: score.n for score in scores if score.metric == first and score.n < FEW_QUESTIONS}
     if small:
-        named = ", ".join(f"{group} {n}" for group, n in small.items())
+        named = ", ".join(f"{manifest.labels.get(group, group)} {n}" for group, n in small.items())
         yield f"small: fewer than {FEW_QUESTIONS} questions are too few to compare systems by ({named})"

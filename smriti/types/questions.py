@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about a corpus, with its gold evidence. Systems see no more than `text` and `date`."""
+    """A question about a corpus, with its gold evidence. Systems see no more than `text`."""
 
     id: str
     text: str

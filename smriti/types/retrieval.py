@@ -11,8 +11,9 @@ from smriti.types.receipts import Config, Evidence, Manifest, Record
 from smriti.types.stored import Stored
 
 RetrievalSuite = Literal["longmemeval", "locomo", "coding-life"]
-AskPhase = Literal["init", "ingest", "query", "teardown"]
-"""Where an attempt failed: opening the store, remembering the corpus, searching, or closing the store."""
+AskPhase = Literal["init", "ingest", "query", "teardown", "process"]
+"""Where an attempt failed: opening the store, remembering the corpus, searching, closing the store, or anywhere, by the
+end of the whole process."""
 
 Metrics = dict[str, float | None]
 """Full name of a metric → what one question earns; None where nothing can be scored."""

@@ -77,12 +77,14 @@ def test_a_full_size_longmemeval_costs_little_more_than_reading_it(tmp_path: Pat
     halves: list[Run] = []
     colds: list[Run] = []
     agains: list[Run] = []
+    plains: list[float] = []
     for _ in range(RUNS):
         floors.append(measured(FLOOR, whole) / 2)
         halves.append(ran(tmp_path, half))
         colds.append(ran(tmp_path, whole))
         agains.append(ran(tmp_path, whole, again=True))
-    floor_s, plain_s = min(floors), measured(PLAIN, whole)
+        plains.append(measured(PLAIN, whole))
+    floor_s, plain_s = min(floors), min(plains)
     half_s, cold_s, again_s = (min(run.took_s for run in runs) for runs in (halves, colds, agains))
     peak_mb = max(run.peak_mb for run in colds + agains)
     print(  # noqa: T201  # the figure is what this is for

@@ -80,6 +80,13 @@ def test_what_nobody_foresaw_is_shown_in_full(smriti: Smriti, monkeypatch: pytes
         smriti("tasks", "list")
 
 
+def test_what_the_machine_refuses_is_a_paragraph(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smriti.cli.tasks.load_corpus", raising(PermissionError(13, "Permission denied", "a/folder")))
+    smriti("tasks", "list").assert_refused("a/folder: Permission denied")
+    monkeypatch.setattr("smriti.cli.tasks.load_corpus", raising(OSError("of some kind")))
+    smriti("tasks", "list").assert_refused("of some kind")
+
+
 def test_the_installed_command_runs_and_hands_its_status_on(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("smriti")
     done = subprocess.run([command, "bench"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -344,9 +344,7 @@ def test_an_interrupt_counts_what_is_on_the_disk(smriti: Smriti, monkeypatch: py
     monkeypatch.setattr(ReceiptWriter, "append", interrupted)
     ended = smriti("bench", "--trials", 1, "--jobs", 1, "--out", "a folder")
     assert ended.status == 3
-    assert (
-        "interrupted after 1 of 9 cases; nothing is lost. Go on with: smriti bench --resume 'a folder'\n" in ended.err
-    )
+    assert "interrupted after 1 of 9 cases, which are kept. Go on with: smriti bench --resume 'a folder'\n" in ended.err
 
 
 @pytest.mark.usefixtures("tiny_corpus")
@@ -384,7 +382,7 @@ def test_an_interrupt_leaves_a_readable_receipt_and_says_how_to_go_on(
     ended = smriti("bench", "--trials", 2, "--jobs", 1, "--out", "out")
     assert ended.status == 3
     assert ended.out == ""
-    assert "interrupted after 3 of 18 cases; nothing is lost. Go on with: smriti bench --resume out\n" in ended.err
+    assert "interrupted after 3 of 18 cases, which are kept. Go on with: smriti bench --resume out\n" in ended.err
     assert not Path("out/summary.json").exists()
     assert len(records(Path("out"))) == 3
     verdict = smriti("verify", "out")

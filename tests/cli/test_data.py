@@ -100,7 +100,7 @@ def pinned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def pin(url: str, size: int | None = len(CONTENT)) -> None:
         stated = {"revision": "v1", "licence": "CC0", "terms": "None at all.", "note": "Made up."}
         small = Pin(name="small", file="small_v1.json", url=url, sha256=DIGEST, bytes=size, **stated)
-        for module in ("datasets.lock", "datasets.acquire", "cli.data"):
+        for module in ("datasets.lock", "cli.data"):
             monkeypatch.setattr(f"smriti.{module}.pins", lambda: {"small": small})
 
     return pin
@@ -284,6 +284,7 @@ def test_a_cache_that_takes_no_file_is_told_with_the_variable(
 
     Path("brought.json").write_bytes(CONTENT)
     monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("smriti.datasets.acquire.os.open", lambda path, *_: refuse(path))
     ended = smriti("data", *command)
     ended.assert_refused(f"'{cache}' cannot be written to: Permission denied", "SMRITI_DATA_DIR")
 

@@ -12,7 +12,6 @@ import shlex
 import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,12 @@ from smriti.cli import retrieval
 from smriti.datasets import coding_life, synthetic
 from smriti.datasets.lock import Pin
 from smriti.datasets.locomo import CATEGORIES
-from smriti.memory.grep import Grep
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SUMMARY, read_manifest
 from smriti.types import CodeIdentity, QuestionRecord, RetrievalManifest
 from tests.cli.command_line import Ended, Smriti
 from tests.processes import alive, eventually
+from tests.suites.retrieval import peeping
 from tests.test_durability import Running, held_open, whole_lines
 
 Json = dict[str, Any]
@@ -333,7 +332,7 @@ def test_a_category_of_locomo_is_printed_with_its_number_and_its_name(smriti: Sm
     for number, name in CATEGORIES.items():
         assert [line.startswith(f"{number} {name}  ") for line in printed].count(True) == 2
     assert "category-" not in "".join(line for line in printed if not line.startswith("SMALL: "))
-    assert "granularity session, captions no, dates no" in printed
+    assert "granularity session, captions no, dates no, all_categories 1,2,3,4" in printed
 
 
 def test_questions_without_an_answer_are_counted_and_not_scored(smriti: Smriti, put: Put) -> None:
@@ -368,7 +367,13 @@ def test_a_whole_pinned_set_by_clean_code_is_of_class_component(
     found = manifest(Path("whole"))
     assert (found.evidence_class, found.datasets["locomo10"]) == ("component", sha256)
     assert smriti("verify", "whole").status == 0
-    selections = (("--limit", 3), ("--limit", 99), ("--stratify", 1), ("--categories", "1,2,3"))
+    selections = (
+        ("--limit", 3),
+        ("--limit", 99),
+        ("--stratify", 1),
+        ("--categories", "1,2,3"),
+        ("--categories", "1,2,3,4"),
+    )
     for number, arguments in enumerate(selections):
         assert smriti("locomo", *arguments, "--out", number).status == 0
         assert manifest(Path(str(number))).evidence_class == "development", arguments
@@ -376,6 +381,31 @@ def test_a_whole_pinned_set_by_clean_code_is_of_class_component(
     assert smriti("coding-life", "--out", "life").status == 0
     assert manifest(Path("life")).evidence_class == "component"
     assert smriti("verify", "life").status == 0
+
+
+@pytest.mark.usefixtures("clean_code")
+def test_a_synthetic_file_by_clean_code_is_of_class_development_and_a_pinned_one_component(
+    smriti: Smriti, synthetic_file: Path, pinned: Callable[[str, object], str], put: Put, cache: Path
+) -> None:
+    """Whole, both of them: it is the pin alone that makes the difference, however the file is named."""
+    rows = lme()
+    sha256 = pinned("longmemeval-s", rows)
+    in_cache = cache / "longmemeval-s_v1.json"
+    other = put(in_cache.read_bytes() + b"\n", "other.json")
+    run = ("longmemeval", "--memory", "grep")
+    for name, data, expected in (
+        ("synthetic", ("--data", synthetic_file), "development"),
+        ("other", ("--data", other), "development"),
+        ("pinned", (), "component"),
+        ("by its name", ("--data", in_cache), "component"),
+        ("elsewhere", ("--data", put(in_cache.read_bytes(), "elsewhere.json")), "component"),
+    ):
+        assert smriti(*run, *data, "--out", name).status == 0
+        found = manifest(Path(name))
+        assert found.evidence_class == expected, name
+        assert found.selection["selected"] == found.selection["of"]
+        assert (found.datasets == {"longmemeval-s": sha256}) is (expected == "component")
+        assert f"VERIFIED ({expected})" in smriti("verify", name).out
 
 
 @pytest.mark.usefixtures("clean_code")
@@ -458,29 +488,7 @@ def test_memory_systems_are_lists_that_may_be_repeated(
     assert found.config.memory == systems
     assert tuple(system.name for system in found.systems) == systems
     assert found.planned == ROWS * len(systems)
-    assert [row["system"] for row in lines(Path("out"), SCORES)][: len(systems)] == list(systems)
-
-
-def tuned(argument: str | None) -> Grep:
-    """What an entry point names; its argument becomes its version."""
-    system = Grep()
-    system.version = argument or "none"
-    return system
-
-
-def test_arguments_of_a_system_that_have_a_comma_between_stay_its_arguments(
-    smriti: Smriti, put: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    point = EntryPoint(name="tuned", value=f"{__name__}:tuned", group="smriti.memory")
-    monkeypatch.setattr(
-        "smriti.registry.entry_points", lambda group, name="tuned": [point] if name == "tuned" and group else []
-    )
-    run = ("longmemeval", "--data", put(lme()), "--memory", "bm25,tuned:a=1,b=2:3,grep", "--out", "out")
-    ended = smriti(*run)
-    assert ended.status == 0, ended.err
-    found = manifest(Path("out"))
-    assert found.config.memory == ("bm25", "tuned:a=1,b=2:3", "grep")
-    assert found.systems[1].version == "a=1,b=2:3"
+    assert [row["system"] for row in lines(Path("out"), SCORES)] == [name for name in systems for _ in range(ROWS)]
 
 
 @pytest.mark.parametrize(
@@ -491,7 +499,6 @@ def test_arguments_of_a_system_that_have_a_comma_between_stay_its_arguments(
         ("grep,grep", ("--memory has 'grep' twice", "different names")),
         ("", ("--memory has an empty name",)),
         ("grep,", ("--memory has an empty name",)),
-        ("bm25,grep:a=1,b=2", ("memory system 'grep' takes no argument", "'a=1,b=2'")),
         ("bm25:official", ("no variant 'official'", "bm25:longmemeval-official")),
         ("no.such:module", ("memory system no.such:module", "cannot be imported")),
         ("tests.benches:nothing", ("no object of the name 'nothing'",)),
@@ -605,7 +612,7 @@ def test_granularity_captions_and_dates_are_recorded_and_change_what_is_searched
         found = manifest(Path(name))
         returned = {row["returned"] for row in lines(Path(name), EVIDENCE)}
         seen[name] = (found.config.options, found.corpora[0].documents, returned)
-    plain = {"granularity": "session", "captions": False, "dates": False}
+    plain = {"granularity": "session", "captions": False, "dates": False, "all_categories": (1, 2, 3, 4)}
     assert seen == {
         "plain": (plain, 7, {0}),
         "turn": (plain | {"granularity": "turn"}, 14, {0}),
@@ -1062,6 +1069,198 @@ def test_failures_are_told_once_a_phase_count_as_nothing_found_and_make_the_exit
     assert (shown.status, shown.json["stands"]) == (1, False)
 
 
+def assert_all_but(receipt: Path, lost: set[str], system: str) -> None:
+    """The receipt is in order; `lost` have failed, and every other case has what grep has for its question."""
+    assert verify(receipt).state == "verified", verify(receipt).checks
+    rows = {row["case"]: row for row in lines(receipt, SCORES)}
+    assert len(rows) == manifest(receipt).planned
+    assert {case for case, row in rows.items() if row["status"] == "failed"} == lost
+    for row in rows.values():
+        if row["case"] not in lost:
+            assert row["metrics"] == rows[f"grep/{row['question']}"]["metrics"]
+    failed = sum(
+        value["value"] for (metric, of, _), value in scores(receipt).items() if (metric, of) == ("failed", system)
+    )
+    assert failed >= len(lost)
+
+
+AT_ONE_CALL = """
+import pathlib
+from smriti.memory.grep import Grep
+
+def make():
+    with pathlib.Path("calls").open("a") as calls:
+        calls.write("called\\n")
+    if len(pathlib.Path("calls").read_text().splitlines()) == {call}:
+        raise RuntimeError("no more of these")
+    return Grep()
+"""
+
+
+@pytest.mark.parametrize(("call", "lost"), [(2, "q0"), (5, "q3")])
+def test_a_factory_that_fails_in_the_middle_of_a_run_fails_that_step_and_the_run_goes_on(
+    smriti: Smriti, put: Put, call: int, lost: str
+) -> None:
+    """It is called once before the run, and for each step; the step of LoCoMo has many questions."""
+    name = f"at_call_{call}:make"
+    Path(f"at_call_{call}.py").write_text(AT_ONE_CALL.format(call=call))
+    ended = smriti("longmemeval", "--data", put(lme()), "--memory", f"{name},grep", "--jobs", 1, "--out", "out")
+    assert ended.status == 1, ended.err
+    assert f"{name}/{lost}  failed  init: memory system {name}: it could not be made: RuntimeError" in ended.err
+    assert_all_but(Path("out"), {f"{name}/{lost}"}, name)
+    Path("calls").unlink()
+    if call == 2:
+        assert (
+            smriti("locomo", "--data", put(locomo()), "--memory", f"grep,{name}", "--jobs", 1, "--out", "2").status == 1
+        )
+        asked = manifest(Path("2")).corpora[0].questions
+        assert len(asked) == 10
+        assert_all_but(Path("2"), {f"{name}/{question}" for question in asked}, name)
+
+
+ENDS = """
+import os, pathlib, signal
+from smriti.memory.grep import Grep
+
+class Ends(Grep):
+    name = "ends"
+    where = None
+
+    def open(self, workspace, replica=None):
+        if self.where == "open":
+            os._exit(0)
+        store = super().open(workspace, replica)
+        remember, search = store.remember, store.search
+
+        def remembering(memories, realm):
+            if any("zebrafinch5" in memory.content for memory in memories):
+                if self.where == "remember":
+                    os._exit(0)
+                if self.where == "killed" and not pathlib.Path("was-killed").exists():
+                    pathlib.Path("was-killed").touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return remember(memories, realm)
+
+        def searching(query, realm, k, layer=None):
+            if self.where == "search" and "zebrafinch5" in query:
+                os._exit(0)
+            return search(query, realm, k, layer)
+
+        store.remember, store.search = remembering, searching
+        return store
+
+def open():
+    return at("open")
+
+def remember():
+    return at("remember")
+
+def search():
+    return at("search")
+
+def killed():
+    return at("killed")
+
+def at(where):
+    system = Ends()
+    system.where = where
+    return system
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("where", ["open", "remember", "search"])
+def test_a_system_that_ends_its_process_has_failed_there_and_all_else_completes(
+    smriti: Smriti, put: Put, where: str, jobs: int
+) -> None:
+    Path("ends_q1.py").write_text(ENDS)
+    name = f"ends_q1:{where}"
+    memory = ("--memory", f"grep,{name},bm25")
+    ended = smriti("longmemeval", "--data", put(lme()), *memory, "--jobs", jobs, "--k", 1, "--out", "out")
+    assert ended.status == 1, ended.err
+    rows = {row["case"]: row for row in lines(Path("out"), SCORES)}
+    of_rows = [f"q{number}" for number in range(8)] + ["q8_abs"]
+    lost = {f"{name}/{question}" for question in (of_rows if where == "open" else ["q5"])}
+    assert len(rows) == 3 * ROWS
+    assert {case for case, row in rows.items() if row["status"] == "failed"} == lost
+    assert {rows[case]["fault"]["phase"] for case in lost} == {"process"}
+    assert [row["case"] for row in lines(Path("out"), SCORES)] == [
+        f"{system}/{question}" for system in ("grep", name, "bm25") for question in of_rows
+    ]
+    for row in rows.values():
+        if row["system"] == name and row["case"] not in lost:
+            assert row["metrics"] == rows[f"grep/{row['question']}"]["metrics"]
+    told = [line for line in ended.err.splitlines() if "failed" in line]
+    assert len(told) == 1
+    assert told[0].startswith(f"{min(lost)}  failed  process: the process that it ran in ended")
+    assert f"FAULTS: {len(lost)} of 27 attempts failed and count as nothing found ({name} process" in ended.out
+    verified = smriti("verify", "out")
+    assert verified.status == 0, verified
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_whose_process_was_killed_once_is_tried_again_and_completes(smriti: Smriti, put: Put, jobs: int) -> None:
+    """As the system kills what happens to be largest when there is no memory left."""
+    Path("ends_q1.py").write_text(ENDS)
+    memory = ("--memory", "grep,ends_q1:killed")
+    ended = smriti("longmemeval", "--data", put(lme()), *memory, "--jobs", jobs, "--out", "out")
+    assert ended.status == 0, ended.err
+    assert Path("was-killed").exists()
+    assert_all_but(Path("out"), set(), "ends_q1:killed")
+
+
+def test_a_data_file_that_changes_in_the_middle_of_a_run_ends_it_with_what_was_done_kept(
+    smriti: Smriti, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(lme())
+    content = path.read_bytes()
+    show = retrieval._Progress.on_record
+
+    def on_record(self: retrieval._Progress, record: QuestionRecord) -> None:
+        show(self, record)
+        path.write_bytes(content + b"\n")
+
+    monkeypatch.setattr(retrieval._Progress, "on_record", on_record)
+    ended = smriti("longmemeval", "--data", path, "--jobs", 1, "--out", "out")
+    assert ended.status == 2
+    assert "some.json" in ended.err
+    assert "changed after it was first looked at" in ended.err
+    assert "Traceback" not in ended.err
+    assert verify(Path("out")).state == "interrupted"
+    assert 1 <= len(whole_lines(Path("out", SCORES))) < 2 * ROWS
+
+
+# Gold is not where a system runs
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_system_that_looks_for_gold_all_over_its_process_finds_none_and_earns_nothing(
+    smriti: Smriti, arguments: Arguments, suite: str, jobs: int
+) -> None:
+    """That it would find it is shown where it runs in the process of the questions, in test_adversaries.py."""
+    Path("peeps_q1.py").write_bytes(Path(peeping.__file__).read_bytes())
+    peeping.NOTES.touch()
+    memory = ("--memory", "peeps_q1:Plain,peeps_q1:Peeper")
+    ended = smriti(*arguments(suite), *memory, "--k", "1,3", "--jobs", jobs, "--out", "out")
+    assert ended.status == 0, ended.err
+    notes = [line.partition(" found ") for line in peeping.NOTES.read_text().splitlines()]
+    assert len(notes) == manifest(Path("out")).planned // 2
+    assert {found for _, _, found in notes} == {"[]"}
+    pids = {int(pid) for pid, _, _ in notes}
+    assert len(pids) <= jobs
+    assert os.getpid() not in pids
+    of_plain, of_peeper = (
+        {(metric, group): score["value"] for (metric, of, group), score in scores(Path("out")).items() if of == system}
+        for system in ("peeps_q1:Plain", "peeps_q1:Peeper")
+    )
+    diagnostic = {key for key in of_plain if "_ms_" in key[0]}
+    for key in of_plain.keys() - diagnostic:
+        assert of_peeper[key] == of_plain[key], key
+    assert of_peeper["recall_all@1", "all"] < 0.5
+    assert smriti("verify", "out").status == 0
+
+
 # The same whatever the number of jobs, and on the second run
 
 
@@ -1154,7 +1353,7 @@ def test_an_interrupt_leaves_what_was_done_and_the_printed_command_finishes_it(
         ended = smriti(*run, "--out", "a folder")
     assert (ended.status, ended.out) == (3, "")
     *_, last = ended.err.splitlines()
-    told = re.fullmatch(r"smriti: interrupted after (\d+) of 10 cases; nothing is lost\. Go on with: smriti (.+)", last)
+    told = re.fullmatch(r"smriti: interrupted after (\d+) of 10 cases, which are kept\. Go on with: smriti (.+)", last)
     assert told is not None
     assert (int(told[1]), len(whole_lines(Path("a folder", SCORES)))) == (4, 4)
     assert sorted(path.name for path in Path("a folder").iterdir()) == [EVIDENCE, MANIFEST, SCORES]
@@ -1369,7 +1568,7 @@ class Waits(Grep):
 
 
 def waiting_run(tmp_path: Path, put: Put) -> tuple[Running, Path]:
-    """Start a run of two jobs that wait from the fourth row on, where grep does not; return it and its receipt."""
+    """Start a run of two jobs that wait from the fourth row on, after grep has ended; return it and its receipt."""
     rows = lme()
     for row in rows[3:]:
         row["haystack_sessions"][0][0]["content"] = "Wait here."
@@ -1379,7 +1578,7 @@ def waiting_run(tmp_path: Path, put: Put) -> tuple[Running, Path]:
     arguments = ("--memory", "grep,waits:Waits", "--jobs", "2", "--out", "receipt")
     run = Running(root, "longmemeval", "--data", put(rows), *arguments)
     assert eventually(lambda: len(list(tmp_path.glob("waiting-*"))) == 2 or run.ended)
-    assert eventually(lambda: len(whole_lines(root / "receipt" / SCORES)) == 7 or run.ended), run.stderr
+    assert eventually(lambda: len(whole_lines(root / "receipt" / SCORES)) == ROWS + 3 or run.ended), run.stderr
     assert not run.ended, run.stderr
     return run, root / "receipt"
 
@@ -1416,7 +1615,7 @@ def test_an_interrupt_ends_every_process_and_leaves_a_receipt_that_the_printed_c
     assert not list((tmp_path / "run/tmp").iterdir()), "no temporary folder is left"
     assert "Traceback" not in run.stderr
     told = re.search(
-        r"^smriti: interrupted after 7 of 18 cases; .+ Go on with: smriti (.+)\n", run.stderr, re.MULTILINE
+        r"^smriti: interrupted after 12 of 18 cases, .+ Go on with: smriti (.+)\n", run.stderr, re.MULTILINE
     )
     assert told is not None, run.stderr
     assert_finished(tmp_path, receipt, shlex.split(told[1]))

@@ -40,8 +40,7 @@ def small_pin(cache: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> P
         terms="none",
     )
     known = {"small": pin}
-    for module in ("lock", "acquire"):
-        monkeypatch.setattr(f"smriti.datasets.{module}.pins", lambda: known)
+    monkeypatch.setattr("smriti.datasets.lock.pins", lambda: known)
     assert lock.pin_of("small") is pin
     return pin
 

@@ -212,3 +212,15 @@ def test_a_cache_that_cannot_be_made_is_told_with_the_variable(
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_link_in_the_place_of_a_partial_download_is_not_written_through(
+    small_pin: Pin, content: bytes, cache: Path, tmp_path: Path
+) -> None:
+    cache.mkdir(exist_ok=True)
+    (tmp_path / "precious").write_text("of somebody")
+    (cache / f".{small_pin.file}.{small_pin.sha256[:12]}.part").symlink_to(tmp_path / "precious")
+    with pytest.raises(UsageError, match="cannot be written to"):
+        fetch("small", transport=Server(content))
+    assert (tmp_path / "precious").read_text() == "of somebody"
+    assert not (cache / small_pin.file).exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,13 @@ def test_what_is_no_list_of_objects_is_refused_with_what_was_found(tmp_path: Pat
         list(read_rows(path))
     assert str(path) in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero")):
+        with pytest.raises(UsageError, match="is no regular file"):
+            list(read_rows(path))
 
 
 def test_a_directory_and_an_absent_file_are_refused(tmp_path: Path) -> None:

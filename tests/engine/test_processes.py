@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 import smriti
 from smriti.engine import processes
 from smriti.engine.processes import ProcessEngine
-from smriti.errors import SmritiError, UsageError
+from smriti.errors import UsageError
 from tests.processes import alive, eventually, pid_in
 
 # What runs in the processes
@@ -39,14 +40,59 @@ def refusing(number: int) -> int:
     return number
 
 
+def ending_or_refusing(number: int) -> int:
+    return refusing(ending(number))
+
+
 def exiting(number: int) -> int:
     raise SystemExit(number)
 
 
 def ending(number: int) -> int:
-    if number == 2:
+    """Take the process down at every third step, as soon as anything is asked of it."""
+    if number % 3 == 2:
         os._exit(0)
     return number
+
+
+def ending_behind(folder: Path, number: int) -> int:
+    """Take the process down at step 1 once step 3 is attempted: the other process has sent step 2 back before that."""
+    noted(folder, number)
+    if number == 1:
+        assert eventually(lambda: attempts(folder, 3))
+        os._exit(0)
+    return number
+
+
+def killed_once(folder: Path, number: int) -> int:
+    """Wait, the first time that the step 1 is attempted, for a SIGKILL from outside."""
+    noted(folder, number)
+    if number == 1 and attempts(folder, 1) == 1:
+        write_pid(folder / "pid-1")
+        while True:
+            signal.pause()
+    return number
+
+
+def ending_beside_a_stubborn_one(folder: Path, number: int) -> int:
+    """Let no interrupt through, the first time that step 0 is attempted; step 1 takes the pool down meanwhile."""
+    noted(folder, number)
+    if number == 0 and attempts(folder, 0) == 1:
+        stubborn(folder, 0)
+    if number == 1:
+        pid_in(folder / "pid-0")
+        os._exit(0)
+    return number
+
+
+def noted(folder: Path, number: int) -> None:
+    with (folder / f"attempts-{number}").open("a") as file:
+        file.write("attempted\n")
+
+
+def attempts(folder: Path, number: int) -> int:
+    file = folder / f"attempts-{number}"
+    return len(file.read_text().splitlines()) if file.exists() else 0
 
 
 def lambda_of(_step: int) -> object:
@@ -107,30 +153,59 @@ class Bad:
         return (refusing, (3,))
 
 
+@dataclass(frozen=True)
+class Unsendable:
+    """What cannot be sent to another process."""
+
+    number: int
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise UsageError(f"step {self.number} cannot be sent")
+
+
+def alike(_step: object) -> object:
+    """Let all steps share processes."""
+    return None
+
+
+def tens(step: int) -> int:
+    return step // 10
+
+
+def no_loss(step: object) -> NoReturn:
+    raise AssertionError(f"{step!r} was given up")
+
+
+def minus(step: int) -> int:
+    """Stand for a lost step by a number that no step has for its result."""
+    return -step
+
+
+def engine(jobs: int) -> ProcessEngine[Any, Any]:
+    """Make an engine of which no step may be lost."""
+    return ProcessEngine(jobs, no_loss, alike)
+
+
 # Results
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 @pytest.mark.parametrize("count", [0, 1, 2, 40])
 def test_results_come_in_the_order_of_the_steps_whatever_the_number_of_jobs(jobs: int, count: int) -> None:
-    assert list(ProcessEngine(jobs).map(squared, range(count))) == [number * number for number in range(count)]
+    assert list(engine(jobs).map(squared, range(count))) == [number * number for number in range(count)]
     assert not multiprocessing.active_children()
 
 
 def test_a_result_waits_for_those_before_it(tmp_path: Path) -> None:
-    assert list(ProcessEngine(2).map(partial(waits_for_the_second, tmp_path), range(2))) == [0, 1]
+    assert list(engine(2).map(partial(waits_for_the_second, tmp_path), range(2))) == [0, 1]
 
 
-def test_one_job_is_done_in_this_process_and_several_in_others() -> None:
-    assert set(ProcessEngine(1).map(where, range(3))) == {os.getpid()}
-    pids = set(ProcessEngine(2).map(where, range(8)))
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_steps_are_done_in_no_more_processes_than_jobs_and_never_in_this_one(jobs: int) -> None:
+    pids = set(engine(jobs).map(where, range(8)))
     assert os.getpid() not in pids
-    assert len(pids) <= 2
+    assert 1 <= len(pids) <= jobs
     assert not any(alive(pid) for pid in pids)
-
-
-def test_with_one_job_nothing_has_to_be_sent_anywhere() -> None:
-    assert all(map(callable, ProcessEngine(1).map(lambda_of, range(2))))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -142,11 +217,31 @@ def test_steps_are_taken_no_further_ahead_than_there_is_use_for(jobs: int) -> No
             taken.append(number)
             yield number
 
-    results = ProcessEngine(jobs).map(squared, steps())
+    results = engine(jobs).map(squared, steps())
     assert taken == []
     next(results)
-    assert len(taken) <= (1 if jobs == 1 else jobs * processes._AHEAD + 1)
+    assert len(taken) <= jobs * processes._AHEAD + 1
     results.close()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_steps_share_a_process_only_where_their_key_is_the_same(jobs: int) -> None:
+    """And a process ends with the steps of its key, so that nothing of it goes on beside those of the next."""
+    keyed: ProcessEngine[int, int] = ProcessEngine(jobs, no_loss, tens)
+    pids: dict[int, set[int]] = {}
+    for number, pid in enumerate(keyed.map(where, range(30))):
+        for before in range(tens(number)):
+            assert not any(alive(other) for other in pids[before])
+        pids.setdefault(tens(number), set()).add(pid)
+    assert len(set.union(*pids.values())) == sum(map(len, pids.values()))
+    assert all(len(own) <= jobs for own in pids.values())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_come_in_order_over_several_keys_of_which_some_steps_are_lost(jobs: int) -> None:
+    results = list(ProcessEngine(jobs, minus, tens).map(ending, range(25)))
+    assert results == [-number if number % 3 == 2 else number for number in range(25)]
+    assert not multiprocessing.active_children()
 
 
 # Errors
@@ -156,7 +251,7 @@ def test_steps_are_taken_no_further_ahead_than_there_is_use_for(jobs: int) -> No
 def test_what_a_step_raises_arrives_after_the_results_before_it_and_ends_the_processes(jobs: int) -> None:
     seen: list[int] = []
     with pytest.raises(UsageError, match="step 3 cannot be done"):
-        seen.extend(ProcessEngine(jobs).map(refusing, range(10)))
+        seen.extend(engine(jobs).map(refusing, range(10)))
     assert seen == [0, 1, 2]
     assert not multiprocessing.active_children()
 
@@ -164,29 +259,95 @@ def test_what_a_step_raises_arrives_after_the_results_before_it_and_ends_the_pro
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_exit_in_a_step_arrives_as_one(jobs: int) -> None:
     with pytest.raises(SystemExit) as raised:
-        list(ProcessEngine(jobs).map(exiting, [7]))
+        list(engine(jobs).map(exiting, [7]))
     assert raised.value.code == 7
     assert not multiprocessing.active_children()
 
 
-def test_a_result_that_cannot_be_sent_is_an_error_and_no_hang() -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_result_that_cannot_be_sent_is_an_error_and_no_hang(jobs: int) -> None:
     with pytest.raises(Exception, match="pickle"):
-        list(ProcessEngine(2).map(lambda_of, range(2)))
+        list(engine(jobs).map(lambda_of, range(2)))
     assert not multiprocessing.active_children()
 
 
-def test_a_step_that_cannot_be_read_is_one_error_and_no_hang() -> None:
-    with pytest.raises(SmritiError, match="a worker process ended by itself"):
-        list(ProcessEngine(2).map(str, [Bad(1)]))
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_raised_in_sending_a_step_arrives_and_is_no_hang(jobs: int) -> None:
+    results = engine(jobs).map(repr, [1, 2, Unsendable(3), *range(4, 20)])
+    assert [next(results), next(results)] == ["1", "2"]
+    with pytest.raises(UsageError, match="step 3 cannot be sent"):
+        next(results)
     assert not multiprocessing.active_children()
 
 
-def test_a_process_that_ends_by_itself_is_one_error_that_says_what_to_do() -> None:
+# Steps that take their process down
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_that_cannot_be_read_where_it_is_to_run_is_lost_alone(jobs: int) -> None:
+    lost: list[object] = []
+
+    def told(step: object) -> str:
+        lost.append(step)
+        return "lost"
+
+    steps: list[object] = [1, Bad(2), 3]
+    assert list(ProcessEngine(jobs, told, alike).map(str, steps)) == ["1", "lost", "3"]
+    assert lost == [Bad(2)]
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_step_that_takes_its_process_down_is_lost_alone_and_all_others_come_back(jobs: int) -> None:
+    """Those before, beside and after it, over more of them than one pool is given at a time, in their order."""
+    count = 2 * jobs * processes._AHEAD + 3
+    results = list(ProcessEngine(jobs, minus, alike).map(ending, range(count)))
+    assert results == [-number if number % 3 == 2 else number for number in range(count)]
+    assert not multiprocessing.active_children()
+
+
+def test_what_had_come_back_before_the_processes_broke_is_not_attempted_again(tmp_path: Path) -> None:
+    """Step 2 had, and waited for step 1, which breaks them: that one alone is attempted twice."""
+    results = ProcessEngine(2, minus, alike).map(partial(ending_behind, tmp_path), range(1, 6))
+    assert list(results) == [-1, 2, 3, 4, 5]
+    assert [attempts(tmp_path, number) for number in (1, 2)] == [2, 1]
+
+
+def killed_when_at_work(folder: Path) -> subprocess.Popen[bytes]:
+    """Send a SIGKILL to the process whose id is written, as the system does that runs out of memory."""
+    kill = (
+        "import os, pathlib, signal, sys, time\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "while not file.exists(): time.sleep(0.002)\n"
+        "os.kill(int(file.read_text()), signal.SIGKILL)\n"
+    )
+    return subprocess.Popen([sys.executable, "-c", kill, str(folder / "pid-1")])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_whose_process_was_killed_from_outside_is_tried_again_and_completes(tmp_path: Path, jobs: int) -> None:
+    with killed_when_at_work(tmp_path):
+        assert list(engine(jobs).map(partial(killed_once, tmp_path), range(6))) == list(range(6))
+    assert attempts(tmp_path, 1) == 2
+    assert not multiprocessing.active_children()
+
+
+def test_a_step_that_lets_no_interrupt_through_is_killed_when_another_breaks_the_pool_and_then_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_PATIENCE_S", 0.1)
+    work = partial(ending_beside_a_stubborn_one, tmp_path)
+    assert list(ProcessEngine(2, minus, alike).map(work, range(4))) == [0, -1, 2, 3]
+    assert attempts(tmp_path, 0) == 2
+    assert not multiprocessing.active_children()
+
+
+def test_what_a_step_raises_when_it_is_tried_again_arrives() -> None:
+    """Step 3 is refused, and waits for the process that step 2 takes down."""
     seen: list[int] = []
-    with pytest.raises(SmritiError, match=r"a worker process ended by itself: .*--jobs 1 runs everything in one"):
-        seen.extend(ProcessEngine(2).map(ending, range(20)))
-    assert seen == list(range(len(seen)))
-    assert len(seen) <= 2
+    with pytest.raises(UsageError, match="step 3 cannot be done"):
+        seen.extend(ProcessEngine(1, minus, alike).map(ending_or_refusing, range(6)))
+    assert seen == [0, 1, -2]
     assert not multiprocessing.active_children()
 
 
@@ -198,7 +359,7 @@ def ended(pids: list[int]) -> bool:
 
 
 def test_closed_early_it_leaves_no_process() -> None:
-    results = ProcessEngine(2).map(where, range(1000))
+    results = engine(2).map(where, range(1000))
     pid = next(results)
     assert alive(pid)
     results.close()
@@ -209,7 +370,7 @@ def test_closed_early_it_leaves_no_process() -> None:
 def test_closed_while_results_are_being_sent_it_does_not_wait_for_their_rest() -> None:
     """A process that is killed in the middle of a result leaves half of it, of which the rest would never come."""
     for taken in range(1, 4):
-        results = ProcessEngine(2).map(large, range(1000))
+        results = engine(2).map(large, range(1000))
         for _ in range(taken):
             assert len(next(results)) == 1 << 20
         results.close()
@@ -239,7 +400,7 @@ def interrupted(folder: Path, work: partial[None]) -> list[int]:
     watcher = subprocess.Popen([sys.executable, "-c", watch, str(folder), str(os.getpid())])
     try:
         with pytest.raises(KeyboardInterrupt):
-            list(ProcessEngine(2).map(work, range(2)))
+            list(engine(2).map(work, range(2)))
     finally:
         watcher.kill()
         watcher.wait()
@@ -269,12 +430,11 @@ def test_a_step_that_lets_no_interrupt_through_is_killed(tmp_path: Path, monkeyp
 
 PARENT = """
 import functools, pathlib, sys
-from smriti.engine.processes import ProcessEngine
 from tests.engine import test_processes as steps
 
 if __name__ == "__main__":
     work = functools.partial(getattr(steps, sys.argv[2]), pathlib.Path(sys.argv[1]))
-    list(ProcessEngine(2).map(work, range(2)))
+    list(steps.engine(2).map(work, range(2)))
 """
 
 

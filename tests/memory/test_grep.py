@@ -135,7 +135,7 @@ def test_the_identity_names_tokeniser_score_and_tie_rule() -> None:
 
 
 @pytest.mark.parametrize("name", ["grep", "bm25"])
-def test_numpy_is_not_imported_before_a_search(name: str) -> None:
+def test_numpy_is_not_imported_before_there_is_something_to_search(name: str) -> None:
     code = f"import sys; from smriti.memory import {name}; {name}.create(None).open(None).remember([], 'r')"
     done = subprocess.run([sys.executable, "-c", f"{code}; sys.exit('numpy' in sys.modules)"], check=False)
     assert done.returncode == 0

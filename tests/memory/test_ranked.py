@@ -75,28 +75,31 @@ def test_at_most_k_hits_come_back(store: RankedStore) -> None:
     ]
 
 
-def test_texts_are_indexed_by_the_first_search_and_again_only_after_a_change_of_their_realm(
+def test_texts_are_indexed_as_they_are_remembered_and_by_a_search_only_after_some_were_forgotten(
     store: RankedStore, indexing: Indexing
 ) -> None:
     ids = store.remember(memories("One.", "Two."), REALM)
     store.remember(memories("Three."), OTHER)
-    assert indexing.made == []
+    assert indexing.made == [["One.", "Two."], ["Three."]]
     for _ in range(2):
         assert found(store) == ["Two.", "One."]
         assert found(store, OTHER) == ["Three."]
     assert indexing.made == [["One.", "Two."], ["Three."]]
     store.remember(memories("Four."), REALM)
     store.forget(ids[:1])
-    assert found(store) == ["Four.", "Two."]
-    assert found(store, OTHER) == ["Three."]
-    assert indexing.made[2:] == [["Two.", "Four."]]
+    for _ in range(2):
+        assert found(store) == ["Four.", "Two."]
+        assert found(store, OTHER) == ["Three."]
+    assert indexing.made[2:] == [["One.", "Two.", "Four."], ["Two.", "Four."]]
 
 
 def test_nothing_is_indexed_for_a_realm_without_memories(store: RankedStore, indexing: Indexing) -> None:
-    assert found(store) == []
-    store.forget(store.remember(memories("One."), REALM))
+    store.remember([], REALM)
     assert found(store) == []
     assert indexing.made == []
+    store.forget(store.remember(memories("One."), REALM))
+    assert found(store) == []
+    assert indexing.made == [["One."]]
 
 
 def test_an_id_named_twice_is_forgotten_once(store: RankedStore) -> None:

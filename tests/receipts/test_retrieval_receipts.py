@@ -237,6 +237,18 @@ STRANGE: dict[str, tuple[Callable[[QuestionEvidence], dict[str, Any]], str]] = {
         only("two/q1", ingest_ms=None, fault=AskFault(phase="teardown", message="broken")),
         "failed in teardown, which its time of ingestion contradicts",
     ),
+    "its process ended, ingested": (
+        only("two/q5", ingest_ms=1.0, fault=AskFault(phase="process", message="ended")),
+        "failed in process, which its time of ingestion contradicts",
+    ),
+    "its process ended, hits": (
+        only("two/q5", hits=hits("a"), fault=AskFault(phase="process", message="ended")),
+        "failed, and yet it has hits",
+    ),
+    "its process ended, asked": (
+        only("two/q5", query_ms=1.0, fault=AskFault(phase="process", message="ended")),
+        "failed, and yet it has hits",
+    ),
     "another run": (only("one/q1", run_id="other"), "of run 'other', not 'run'"),
     "another manifest": (only("one/q1", manifest_sha256="0" * 64), "written under another manifest"),
     "another place": (only("one/q1", order=1), "its place in the plan is another"),
@@ -284,6 +296,31 @@ def test_made_up_rows_that_could_have_been_are_another_consistent_receipt(tmp_pa
     better = only("one/q6", hits=hits("b", "d"), gold_ranks={"b": 1, "d": 2})
     rewrite(tmp_path, [row.model_copy(update=better(row)) for rows in steps(made) for row in rows])
     assert verify(tmp_path).state == "verified", verify(tmp_path).checks
+
+
+@pytest.mark.parametrize("lost", [{"two/q5", "two/q6"}, {"one/q5", "one/q6", "two/q1", "two/q2", "two/q3", "two/q4"}])
+def test_a_step_whose_process_ended_is_verified_and_counts_as_nothing_found(tmp_path: Path, lost: set[str]) -> None:
+    gone: dict[str, Any] = {
+        "hits": (),
+        "returned": 0,
+        "gold_ranks": {},
+        "ingest_ms": None,
+        "query_ms": None,
+        "fault": AskFault(phase="process", message="ended"),
+    }
+    made = a_manifest()
+    (tmp_path / MANIFEST).write_bytes(stated(made))
+    rewrite(tmp_path, [row.model_copy(update=gone if row.case in lost else {}) for of in steps(made) for row in of])
+    assert verify(tmp_path).state == "verified", verify(tmp_path).checks
+    records = [json.loads(of) for of in (tmp_path / SCORES).read_bytes().splitlines()]
+    assert {row["case"] for row in records if (row["fault"] or {}).get("phase") == "process"} == lost
+    failed = {case for case in lost if case.startswith("two")} | {"two/q1", "two/q5", "two/q6"}
+    (counted,) = [
+        score["value"]
+        for score in figures(tmp_path)["scores"]
+        if (score["metric"], score["system"], score["group"]) == ("failed", "two", "all")
+    ]
+    assert counted == len(failed - {"two/q3"}), "q3 has no answer, and is counted by itself"
 
 
 def config(**fields: Any) -> RetrievalConfig:

@@ -538,3 +538,20 @@ def test_a_run_that_was_cut_short_in_its_manifest_is_not_resumed(tmp_path: Path)
     (receipt / MANIFEST).write_bytes(stated(shorter))
     with pytest.raises(ReceiptError, match=r"evidence.ndjson line 1 was written under another manifest.json"):
         ReceiptWriter.resume(receipt, shorter)
+
+
+def test_a_file_that_no_receipt_has_is_named_before_a_run_is_taken_up(tmp_path: Path) -> None:
+    """The run would be finished, and its receipt refused."""
+    write(tmp_path, rows=2)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ReceiptError, match=r"holds notes\.txt, which no receipt does"):
+        ReceiptWriter.resume(tmp_path, a_manifest())
+
+
+def test_a_clock_that_was_set_back_does_not_end_a_run_before_its_start(tmp_path: Path) -> None:
+    made = a_manifest(started="2999-01-01T00:00:00+00:00")
+    receipt = ReceiptWriter.create(tmp_path, made)
+    append(receipt)
+    assert receipt.seal().finished == made.started
+    receipt.close()
+    assert verify(tmp_path).state == "verified"

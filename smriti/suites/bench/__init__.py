@@ -61,8 +61,11 @@ class BenchSuite:
         """Return what is left of the matrix, in its seeded order: a step is a trial."""
         return [case for case in planned_cases(self.manifest) if case.id not in done]
 
-    def work(self, keep: Keep) -> Callable[[TrialCase], list[TrialEvidence]]:
-        return lambda case: [self._attempt(case, keep)]
+    def work(self, keep: Keep) -> Callable[[TrialCase], TrialEvidence]:
+        return lambda case: self._attempt(case, keep)
+
+    def evidence(self, result: TrialEvidence) -> list[TrialEvidence]:
+        return [result]
 
     def _attempt(self, case: TrialCase, keep: Keep) -> TrialEvidence:
         """Attempt one trial; nothing of it is left on the disk but what `keep` stored."""

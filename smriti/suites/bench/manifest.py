@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from smriti.errors import UsageError
 from smriti.protocols import Agent, MemorySystem
 from smriti.receipts.fingerprint import code_identity, host, installed_packages
+from smriti.suites.identity import identity_of
 from smriti.types import BenchConfig, BenchManifest, CodeIdentity, Condition, EvidenceClass, TaskFolder, TaskIdentity
 
 
@@ -56,8 +57,8 @@ def bench_manifest(
         config=config,
         code=code,
         packages=installed_packages(),
-        systems=tuple(system.identity() for system in systems),
-        agents=(agent.identity(),),
+        systems=tuple(map(identity_of, systems)),
+        agents=(identity_of(agent),),
         scripted=agent.scripted,
         delivery=delivery,
         artifacts={},

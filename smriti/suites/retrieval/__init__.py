@@ -2,43 +2,78 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 
 from smriti.protocols import Keep, MemorySystem
-from smriti.receipts.writer import stated
+from smriti.receipts.writer import manifest_digest
 from smriti.score.retrieval import RetrievalScoring
-from smriti.suites.retrieval.attempt import Attempts, Step
-from smriti.types import Corpus, QuestionCase, RetrievalManifest
+from smriti.suites.retrieval.attempt import Answer, Answers, Asked, Attempts, Step
+from smriti.types import Corpus, Question, QuestionCase, QuestionEvidence, RetrievalManifest
 
 
 class RetrievalSuite:
-    """One run of a retrieval suite. A step is a corpus, which one system remembers in a fresh store."""
+    """One run of a retrieval suite. A step is a corpus, which one system remembers in a fresh store.
+
+    Gold evidence stays here: it is joined to what a step brought, and is never sent to where a memory system runs.
+    """
 
     def __init__(
         self, manifest: RetrievalManifest, corpora: Sequence[Corpus], load: Callable[[str], MemorySystem]
     ) -> None:
         self.manifest = manifest
-        self._corpora = corpora
+        self._manifest_sha256 = manifest_digest(manifest)
+        self._corpora = {corpus.id: corpus for corpus in corpora}
+        self._questions = {question.id: question for corpus in corpora for question in corpus.questions}
+        self._cases = {(case.system, case.question): case for case in RetrievalScoring(manifest).plan()}
         self._load = load
 
     def steps(self, done: Collection[str]) -> list[Step]:
         """Return each corpus and system of which something is left to ask, in the order of the plan."""
         left: dict[tuple[str, str], list[QuestionCase]] = {}
-        for case in RetrievalScoring(self.manifest).plan():
+        for case in self._cases.values():
             if case.id not in done:
                 left.setdefault((case.corpus, case.system), []).append(case)
-        corpora = {corpus.id: corpus for corpus in self._corpora}
-        return [Step(corpora[corpus], system, tuple(cases)) for (corpus, system), cases in left.items()]
+        return [self._step(self._corpora[corpus], system, cases) for (corpus, system), cases in left.items()]
 
     def work(self, keep: Keep) -> Attempts:
         del keep  # the evidence names no files
-        return Attempts(
-            run_id=self.manifest.run_id,
-            manifest_sha256=hashlib.sha256(stated(self.manifest)).hexdigest(),
-            widest=max(self.manifest.config.k),
-            load=self._load,
-        )
+        return Attempts(widest=max(self.manifest.config.k), load=self._load)
+
+    def evidence(self, result: Answers) -> list[QuestionEvidence]:
+        return [self._evidence(result, answer) for answer in result.answers]
 
     def close(self) -> None:
         """Nothing to close: every store ended with its step."""
+
+    def _step(self, corpus: Corpus, system: str, cases: Sequence[QuestionCase]) -> Step:
+        asked = tuple(Asked(case.question, self._questions[case.question].text) for case in cases)
+        return Step(corpus.id, corpus.documents, system, asked)
+
+    def _evidence(self, result: Answers, answer: Answer) -> QuestionEvidence:
+        case, question = self._cases[result.system, answer.question], self._questions[answer.question]
+        return QuestionEvidence(
+            case=case.id,
+            run_id=self.manifest.run_id,
+            manifest_sha256=self._manifest_sha256,
+            order=case.order,
+            system=case.system,
+            corpus=case.corpus,
+            question=question.id,
+            type=question.type,
+            groups=question.groups,
+            answerable=question.answerable,
+            documents=len(self._corpora[case.corpus].documents),
+            gold=question.gold,
+            group_gold=dict(question.group_gold),
+            hits=answer.hits,
+            returned=answer.returned,
+            gold_ranks=_ranks(answer.ranked, question),
+            ingest_ms=result.ingest_ms,
+            query_ms=answer.query_ms,
+            fault=answer.fault,
+        )
+
+
+def _ranks(ranked: Sequence[str], question: Question) -> dict[str, int]:
+    gold = set(question.gold).union(*question.group_gold.values())
+    return {source_id: ranked.index(source_id) + 1 for source_id in sorted(gold.intersection(ranked))}

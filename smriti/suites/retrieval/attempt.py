@@ -8,12 +8,13 @@ import itertools
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from smriti.engine.processes import ToldToEnd
 from smriti.errors import MemorySystemError, UsageError
 from smriti.metrics.ranking import distinct
 from smriti.protocols import MemorySystem, Store
@@ -22,12 +23,9 @@ from smriti.suites.text import is_text
 from smriti.types import (
     AskFault,
     AskPhase,
-    Corpus,
+    Document,
     Hit,
     Memory,
-    Question,
-    QuestionCase,
-    QuestionEvidence,
     ReturnedHit,
 )
 
@@ -38,40 +36,66 @@ _A_HIT = "a Hit with an id, a text, a finite score and a tuple of sources of thi
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A corpus, a system, and the cases of theirs that are still to be attempted."""
+class Asked:
+    """All that is told of a question where a memory system runs: neither gold evidence, type nor answer goes there."""
 
-    corpus: Corpus
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A corpus, a system, and the questions that are still to be put to it."""
+
+    corpus: str
+    documents: Sequence[Document]
     system: str
-    cases: tuple[QuestionCase, ...]
+    questions: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one question, or why nothing did."""
+
+    question: str
+    hits: tuple[ReturnedHit, ...] = ()
+    """The first, as far as the largest k reaches."""
+    returned: int = 0
+    ranked: tuple[str, ...] = ()
+    """The distinct sources of all that was returned, in rank order."""
+    query_ms: float | None = None
+    fault: AskFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one step brought."""
+
+    corpus: str
+    system: str
+    ingest_ms: float | None
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """What attempts steps, in this process or, pickled, in another: nothing but what it holds is shared."""
+    """What attempts steps, pickled, in another process: no gold evidence is where a memory system runs."""
 
-    run_id: str
-    manifest_sha256: str
     widest: int
-    """The largest k: the evidence lists hits up to so many distinct sources."""
+    """The largest k: hits are listed up to so many distinct sources."""
     load: Callable[[str], MemorySystem]
 
-    def __call__(self, step: Step) -> list[QuestionEvidence]:
-        """Attempt the cases of one step, in order; UsageError where its documents cannot be read any more."""
-        attempt = _Attempt(self, step.corpus)
-        answers = attempt.ask(self.load(step.system), [case.question for case in step.cases])
-        return [attempt.evidence(case, answers[case.question]) for case in step.cases]
+    def __call__(self, step: Step) -> Answers:
+        """Attempt the questions of one step, in order."""
+        attempt = _Attempt(step, self.widest)
+        answers = attempt.ask(self.load)
+        return Answers(step.corpus, step.system, attempt.ingest_ms, tuple(answers))
 
 
-@dataclass(slots=True)
-class _Answer:
-    """What came back for one question, or why nothing did."""
-
-    hits: tuple[ReturnedHit, ...] = ()
-    returned: int = 0
-    gold_ranks: dict[str, int] = field(default_factory=dict)
-    query_ms: float | None = None
-    fault: AskFault | None = None
+def lost(step: Step) -> Answers:
+    """Return what a step brought that ended its process: a failure for each of its questions."""
+    fault = AskFault(phase="process", message="the process that it ran in ended by itself, or ran out of memory")
+    return Answers(step.corpus, step.system, None, tuple(Answer(asked.id, fault=fault) for asked in step.questions))
 
 
 _ID, _CONTENT, _SCORE, _SOURCES = map(attrgetter, ("id", "content", "score", "source_ids"))
@@ -90,57 +114,28 @@ class _Failed(Exception):  # noqa: N818  # it never leaves this module
 class _Attempt:
     """One system on one corpus."""
 
-    def __init__(self, setting: Attempts, corpus: Corpus) -> None:
-        self._setting = setting
-        self._corpus = corpus
-        self._documents = tuple(corpus.documents)
+    def __init__(self, step: Step, widest: int) -> None:
+        self._step = step
+        self._widest = widest
+        self._documents = tuple(step.documents)
         self._sources = frozenset(document.source_id for document in self._documents)
-        self._questions = {question.id: question for question in corpus.questions}
-        self._realm = f"project:smriti-{corpus.id}"
-        self._ingest_ms: float | None = None
+        self._realm = f"project:smriti-{step.corpus}"
+        self.ingest_ms: float | None = None
 
-    def ask(self, system: MemorySystem, questions: Sequence[str]) -> dict[str, _Answer]:
+    def ask(self, load: Callable[[str], MemorySystem]) -> list[Answer]:
         """Return an answer for each question; a system that fails before or after them has failed all."""
-        answers: dict[str, _Answer] = {}
         with tempfile.TemporaryDirectory(prefix="smriti-store-", ignore_cleanup_errors=True) as workspace:
             try:
-                with self._opened(system, Path(workspace)) as store:
+                with self._opened(load, Path(workspace)) as store:
                     self._ingest(store)
-                    for question in questions:
-                        answers[question] = self._answer(store, self._questions[question])
+                    return [self._answer(store, asked) for asked in self._step.questions]
             except _Failed as failed:
-                answers = {question: _Answer(fault=failed.fault) for question in questions}
-        return answers
-
-    def evidence(self, case: QuestionCase, answer: _Answer) -> QuestionEvidence:
-        """Return what there is to say of one case."""
-        question = self._questions[case.question]
-        return QuestionEvidence(
-            case=case.id,
-            run_id=self._setting.run_id,
-            manifest_sha256=self._setting.manifest_sha256,
-            order=case.order,
-            system=case.system,
-            corpus=self._corpus.id,
-            question=question.id,
-            type=question.type,
-            groups=question.groups,
-            answerable=question.answerable,
-            documents=len(self._documents),
-            gold=question.gold,
-            group_gold=dict(question.group_gold),
-            hits=answer.hits,
-            returned=answer.returned,
-            gold_ranks=answer.gold_ranks,
-            ingest_ms=self._ingest_ms,
-            query_ms=answer.query_ms,
-            fault=answer.fault,
-        )
+                return [Answer(asked.id, fault=failed.fault) for asked in self._step.questions]
 
     @contextlib.contextmanager
-    def _opened(self, system: MemorySystem, workspace: Path) -> Iterator[Store]:
+    def _opened(self, load: Callable[[str], MemorySystem], workspace: Path) -> Iterator[Store]:
         with _phase("init"):
-            store = system.open(workspace)
+            store = load(self._step.system).open(workspace)
         try:
             yield store
         except BaseException:
@@ -160,35 +155,29 @@ class _Attempt:
         begun = time.perf_counter()
         with _phase("ingest"):
             ids = store.remember(memories, self._realm)
-            self._ingest_ms = _ms_since(begun)
+            self.ingest_ms = _ms_since(begun)
             if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
                 raise _Failed("ingest", f"remember gave {_shown(ids)}, expected a list of ids")
             if not len(set(ids)) == len(ids) == len(memories):
                 found = f"{len(ids)} ids, {len(set(ids))} of them different,"
                 raise _Failed("ingest", f"remember gave {found} for {len(memories)} memories")
 
-    def _answer(self, store: Store, question: Question) -> _Answer:
+    def _answer(self, store: Store, asked: Asked) -> Answer:
         most = len(self._documents)
         begun = time.perf_counter()
         try:
             with _phase("query"):
-                hits = store.search(question.text, self._realm, most)
+                hits = store.search(asked.text, self._realm, most)
                 query_ms = _ms_since(begun)
                 ranked = self._ranked(hits, most)
-                listed = tuple(map(_returned, _listed(hits, self._setting.widest)))
+                listed = tuple(map(_returned, _listed(hits, self._widest)))
         except _Failed as failed:
-            return _Answer(fault=failed.fault)
-        gold = set(question.gold).union(*question.group_gold.values())
-        return _Answer(
-            hits=listed,
-            returned=len(hits),
-            gold_ranks={source_id: ranked.index(source_id) + 1 for source_id in sorted(gold.intersection(ranked))},
-            query_ms=query_ms,
-        )
+            return Answer(asked.id, fault=failed.fault)
+        return Answer(asked.id, hits=listed, returned=len(hits), ranked=tuple(ranked), query_ms=query_ms)
 
     def _ranked(self, hits: object, most: int) -> list[str]:
         """Return the distinct sources of the hits in rank order; _Failed for anything but what `search` promises."""
-        if not isinstance(hits, list):
+        if type(hits) is not list:  # a subclass may say anything of its length
             raise _Failed("query", f"search gave {type(hits).__name__}, expected a list of hits")
         if len(hits) > most:
             raise _Failed("query", f"search gave {len(hits)} hits, expected at most {most}")
@@ -203,9 +192,11 @@ class _Attempt:
             return (
                 _HIT.issuperset(map(type, hits))
                 and _TUPLE.issuperset(map(type, map(_SOURCES, hits)))
+                and _STR.issuperset(map(type, itertools.chain.from_iterable(map(_SOURCES, hits))))
                 and self._sources.issuperset(itertools.chain.from_iterable(map(_SOURCES, hits)))
                 and all(map(isfinite, map(_SCORE, hits)))
                 and _STR.issuperset(map(type, map(_CONTENT, hits)))
+                and _STR.issuperset(map(type, map(_ID, hits)))
                 and is_text("".join(map(_ID, hits)))
                 and max(map(len, map(_ID, hits)), default=0) <= _LONGEST_ID
             )
@@ -215,14 +206,14 @@ class _Attempt:
 
 @contextlib.contextmanager
 def _phase(phase: AskPhase) -> Iterator[None]:
-    """Turn whatever comes out of a memory system into the failure of `phase`; an interrupt is the user's."""
+    """Turn whatever comes out of a memory system into the failure of `phase`, but for being told to end."""
     try:
         yield
-    except (_Failed, KeyboardInterrupt):
+    except (_Failed, ToldToEnd):
         raise
     except BaseException as error:
         said = "(its text cannot be had)"
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(BaseException):
             said = str(error)
         if not isinstance(error, MemorySystemError | UsageError) or not said:
             said = f"{type(error).__name__}: {said}"

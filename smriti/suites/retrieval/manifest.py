@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from smriti.errors import UsageError
 from smriti.protocols import MemorySystem
 from smriti.receipts.fingerprint import code_identity, host, installed_packages
+from smriti.suites.identity import identity_of
 from smriti.types import (
     CodeIdentity,
     Corpus,
@@ -75,14 +76,15 @@ def retrieval_manifest(
         raise UsageError("no question is selected; give a larger --limit or other categories")
     now = datetime.now(UTC)
     code = code_identity()
+    of = max(chosen.of, reading.counts.get("questions", 0))  # what the options left unread is of the set, too
     return RetrievalManifest(
         suite=suite,
-        evidence_class=_evidence_class(code, config, chosen, whole=whole),
+        evidence_class=_evidence_class(code, config, whole=whole and chosen.selected == of),
         run_id=f"{now:%Y%m%dt%H%M%S}-{secrets.token_hex(3)}",
         config=config,
         code=code,
         packages=installed_packages(),
-        systems=tuple(system.identity() for system in systems),
+        systems=tuple(map(identity_of, systems)),
         artifacts=dict(artifacts),
         engine=engine,
         datasets=dict(datasets),
@@ -90,7 +92,7 @@ def retrieval_manifest(
             "stratify": config.stratify,
             "limit": config.limit,
             "selected": chosen.selected,
-            "of": chosen.of,
+            "of": of,
         },
         seed=0,
         sandbox="none",
@@ -112,7 +114,7 @@ def retrieval_manifest(
     )
 
 
-def _evidence_class(code: CodeIdentity, config: RetrievalConfig, chosen: Chosen, *, whole: bool) -> EvidenceClass:
+def _evidence_class(code: CodeIdentity, config: RetrievalConfig, *, whole: bool) -> EvidenceClass:
     # A selection that happens to take in all of the set is one all the same, and may order it otherwise.
-    complete = whole and chosen.selected == chosen.of and config.stratify is config.limit is None
+    complete = whole and config.stratify is config.limit is None
     return "component" if complete and code.commit and code.dirty is False else "development"

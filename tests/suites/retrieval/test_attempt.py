@@ -13,12 +13,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smriti.errors import MemorySystemError
+from smriti.engine.processes import ToldToEnd
+from smriti.errors import MemorySystemError, UsageError
 from smriti.memory.off import OffStore
 from smriti.metrics.ranking import distinct
 from smriti.protocols import MemorySystem, Store
-from smriti.types import Corpus, Document, Hit, Memory, Question, QuestionEvidence
-from tests.suites.retrieval.fakes import NAMES, Call, Recording, Remembering, System, answering, attempt, corpus, hit_of
+from smriti.receipts.writer import manifest_digest
+from smriti.suites.retrieval import RetrievalSuite
+from smriti.types import AskFault, Corpus, Document, Hit, Memory, Question, QuestionEvidence
+from tests.suites.retrieval.fakes import (
+    NAMES,
+    Call,
+    Recording,
+    Remembering,
+    System,
+    answering,
+    attempt,
+    corpus,
+    hit_of,
+    no_files,
+    plan,
+)
 from tests.suites.retrieval.fakes import question as a_question
 
 GOOD = System(lambda _: Remembering())
@@ -105,7 +120,8 @@ def test_the_evidence_repeats_the_question_and_what_was_returned() -> None:
     asked = a_question("q", ["c", "h"], type="t", groups=("all", "t"), group_gold={"t": ("b",)})
     (row,) = attempt({"good": GOOD}, [corpus("c1", asked)], k=[1, 3])
     assert row.case == "good/q"
-    assert (row.run_id, row.manifest_sha256, row.order) == ("run", "0" * 64, 0)
+    assert (row.run_id, row.order) == ("run", 0)
+    assert row.manifest_sha256 == manifest_digest(plan(["good"], [corpus("c1", asked)], [1, 3]))
     assert (row.system, row.corpus, row.question, row.type) == ("good", "c1", "q", "t")
     assert (row.groups, row.answerable, row.gold, row.group_gold) == (("all", "t"), True, ("c", "h"), {"t": ("b",)})
     assert [found.source_ids for found in row.hits] == [("a",), ("b",), ("c",)]
@@ -209,6 +225,7 @@ ERRORS: dict[str, tuple[BaseException, str]] = {
     "without a word": (MemorySystemError(), "MemorySystemError:"),
     "any": (ValueError("bad"), "ValueError: bad"),
     "exit": (SystemExit(0), "SystemExit: 0"),
+    "an interrupt of its own": (KeyboardInterrupt("mine"), "KeyboardInterrupt: mine"),
     "cancelled": (asyncio.CancelledError("late"), "CancelledError: late"),
     "generator": (GeneratorExit(), "GeneratorExit:"),
     "no memory": (MemoryError(), "MemoryError:"),
@@ -269,8 +286,7 @@ def faults(system: MemorySystem) -> list[QuestionEvidence]:
     corpora = [corpus("c1", *map(a_question, ASKED)), corpus("c2", a_question("other"))]
     rows = attempt({"before": GOOD, "fake": Once(), "after": GOOD}, corpora)
     assert [(row.system, row.question) for row in rows] == [
-        *((name, asked) for name in ("before", "fake", "after") for asked in ASKED),
-        *((name, "other") for name in ("before", "fake", "after")),
+        (name, asked) for name in ("before", "fake", "after") for asked in (*ASKED, "other")
     ]
     own = [row for row in rows if (row.system, row.corpus) == ("fake", "c1")]
     assert all(row.fault is None and row.returned == len(NAMES) for row in rows if row not in own)
@@ -305,6 +321,41 @@ def test_what_a_search_raises_fails_that_question_alone(what: str) -> None:
     assert (bad.fault.phase, bad.fault.message.strip()) == ("query", message)
     assert bad.ingest_ms == first.ingest_ms
     assert first.fault is last.fault is None
+
+
+def test_a_factory_that_fails_in_the_middle_of_a_run_fails_all_of_that_step_and_no_other() -> None:
+    """What makes a system is called for each step anew: here it succeeds, fails and succeeds again."""
+    corpora = [corpus(name, *(a_question(f"{name}/{asked}") for asked in ASKED)) for name in ("c1", "c2", "c3")]
+    calls: list[str] = []
+
+    def load(name: str) -> MemorySystem:
+        calls.append(name)
+        if len(calls) == 2:
+            raise UsageError("memory system fake: it could not be made")
+        return GOOD
+
+    suite = RetrievalSuite(plan(["fake"], corpora), corpora, load)
+    work = suite.work(no_files)
+    rows = [row for step in suite.steps(()) for row in suite.evidence(work(step))]
+    assert calls == ["fake"] * 3
+    assert [row.corpus for row in rows] == [name for name in ("c1", "c2", "c3") for _ in ASKED]
+    for row in rows:
+        if row.corpus == "c2":
+            assert row.fault is not None
+            assert row.fault == AskFault(phase="init", message="memory system fake: it could not be made")
+            assert (row.hits, row.returned, row.gold_ranks, row.ingest_ms, row.query_ms) == ((), 0, {}, None, None)
+        else:
+            assert (row.fault, row.returned) == (None, len(NAMES))
+
+
+@pytest.mark.parametrize("what", ERRORS)
+def test_whatever_a_factory_raises_is_a_failure_of_phase_init(what: str) -> None:
+    error, message = ERRORS[what]
+    corpora = [corpus()]
+    suite = RetrievalSuite(plan(["fake"], corpora), corpora, raising(error))
+    (row,) = suite.evidence(suite.work(no_files)(suite.steps(())[0]))
+    assert row.fault is not None
+    assert (row.fault.phase, row.fault.message.strip()) == ("init", message)
 
 
 IDS: dict[str, tuple[Step, str]] = {
@@ -421,13 +472,13 @@ def test_what_failed_first_is_told_and_the_store_is_closed_all_the_same() -> Non
     assert {row.fault.message for row in rows if row.fault is not None} == {"ValueError: first"}
 
 
-def test_an_interrupt_is_no_fault_of_the_system_and_closes_the_store() -> None:
+def test_being_told_to_end_is_no_fault_of_the_system_and_closes_the_store() -> None:
     closed: list[bool] = []
     workspaces: list[Path] = []
 
     class Interrupted(OffStore):
         def search(self, *_arguments: Any, **_more: Any) -> list[Hit]:
-            raise KeyboardInterrupt
+            raise ToldToEnd
 
         def close(self) -> None:
             closed.append(True)
@@ -436,7 +487,7 @@ def test_an_interrupt_is_no_fault_of_the_system_and_closes_the_store() -> None:
         workspaces.append(workspace)
         return Interrupted()
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ToldToEnd):
         attempt({"fake": System(make)}, [corpus()])
     assert closed == [True]
     assert not workspaces[0].exists()
@@ -492,7 +543,7 @@ def test_a_secret_that_the_end_of_a_message_cuts_is_redacted_before_it_is_cut(
 def test_a_systems_answers_do_not_depend_on_which_questions_are_asked_beside_them() -> None:
     together = attempt({"good": GOOD}, [corpus("c1", a_question("q1", ["b"]), a_question("q2", ["c"]))])
     alone = attempt({"good": GOOD}, [corpus("c1", a_question("q2", ["c"]))])
-    times = {"ingest_ms": 0.0, "query_ms": 0.0, "order": 0}
+    times = {"ingest_ms": 0.0, "query_ms": 0.0, "order": 0, "manifest_sha256": ""}
     assert together[1].model_copy(update=times) == alone[0].model_copy(update=times)
 
 
