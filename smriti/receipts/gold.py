@@ -89,7 +89,7 @@ def _plan_problems(
         elif len(corpus.documents) != plan.documents:
             yield f"corpus {plan.id!r} has {len(corpus.documents)} documents, {plan.documents} in the manifest"
     of = manifest.selection.get("of")
-    if of != len(known):
+    if of != len(known) and "categories" not in manifest.config.options:
         yield f"the data set has {len(known)} questions, {of!r} by the manifest"
     if manifest.config.stratify is None and manifest.config.limit is None and known - planned:
         yield f"{len(known - planned)} questions of the data set are left out, such as {min(known - planned)[1]!r}"

@@ -43,7 +43,8 @@ def smriti(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def tiny_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `smriti bench` have three small tasks in the place of the corpus."""
     corpus = [tiny_task(), tiny_task("beta"), tiny_task("gamma", family="exploration", deducible=True)]
-    monkeypatch.setattr("smriti.cli.bench.load_corpus", lambda: corpus)
+    for module in ("bench", "present"):
+        monkeypatch.setattr(f"smriti.cli.{module}.load_corpus", lambda: corpus)
 
 
 @pytest.fixture
