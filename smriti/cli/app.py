@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_group
 
 from smriti import __version__
-from smriti.cli import (
-    adapters,
-    bench,
-    claim,
-    compare,
-    data,
-    interrupts,
-    listing,
-    noise,
-    power,
-    receipts,
-    report,
-    retrieval,
-    signing,
-    streams,
-    tasks,
-)
+from smriti.cli import interrupts, streams
 from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import SmritiError
 
@@ -36,9 +22,49 @@ _PARSER_INTERRUPTED = 130
 _ParserError: type[Any] = typer.BadParameter.__mro__[1]
 """What the parser raises at a command line that it cannot read; typer does not export it by name."""
 
+_COMMANDS = {
+    "bench": "smriti.cli.bench:bench",
+    "longmemeval": "smriti.cli.retrieval:longmemeval",
+    "locomo": "smriti.cli.retrieval:locomo",
+    "coding-life": "smriti.cli.retrieval:coding_life",
+    "verify": "smriti.cli.receipts:verify",
+    "compare": "smriti.cli.compare:compare",
+    "plan": "smriti.cli.power:plan",
+    "noise": "smriti.cli.noise:noise",
+    "report": "smriti.cli.report:report",
+    "claim": "smriti.cli.claim:app",
+    "receipt": "smriti.cli.signing:app",
+    "list": "smriti.cli.listing:app",
+    "tasks": "smriti.cli.tasks:app",
+    "memory": "smriti.cli.adapters:memory_app",
+    "agents": "smriti.cli.adapters:agents_app",
+    "data": "smriti.cli.data:app",
+}
+"""Where each command or group is, in the order of the help. It is imported when it is asked for: all take longer to
+start than most of them run."""
 
-class _Interruptible(TyperGroup):
-    """Ends an interrupted command with the status that the project has for it; typer's own would be 130."""
+
+class _Commands(TyperGroup):
+    """Imports the command that is asked for, and ends an interrupted one with 3; typer's own status would be 130."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        names: dict[str, Any] = dict.fromkeys(_COMMANDS)
+        self.commands = names  # of what is to be imported, for the help and to set a misspelt one right
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        del ctx
+        module, _, attribute = _COMMANDS.get(cmd_name, "").partition(":")
+        if not module:
+            return None
+        found = getattr(importlib.import_module(module), attribute)
+        alone = typer.Typer(rich_markup_mode=None)
+        alone.callback()(lambda: None)  # without which the only command of an app is the app
+        if isinstance(found, typer.Typer):
+            alone.add_typer(found, name=cmd_name)
+        else:
+            alone.command(cmd_name)(found)
+        return get_group(alone).commands[cmd_name]
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -50,7 +76,7 @@ class _Interruptible(TyperGroup):
 
 app = typer.Typer(
     name="smriti",
-    cls=_Interruptible,
+    cls=_Commands,
     help=(
         "Does this memory system make a coding agent better? "
         "Hidden checks, paired trials, receipts that can be recomputed."
@@ -60,22 +86,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("bench")(bench.bench)
-app.command("longmemeval")(retrieval.longmemeval)
-app.command("locomo")(retrieval.locomo)
-app.command("coding-life")(retrieval.coding_life)
-app.command("verify")(receipts.verify)
-app.command("compare")(compare.compare)
-app.command("plan")(power.plan)
-app.command("noise")(noise.noise)
-app.command("report")(report.report)
-app.add_typer(claim.app, name="claim")
-app.add_typer(signing.app, name="receipt")
-app.add_typer(listing.app, name="list")
-app.add_typer(tasks.app, name="tasks")
-app.add_typer(adapters.memory_app, name="memory")
-app.add_typer(adapters.agents_app, name="agents")
-app.add_typer(data.app, name="data")
 
 
 @app.callback(invoke_without_command=True)
