@@ -19,6 +19,7 @@ from smriti.receipts.verify import Verdict, verify
 app = typer.Typer(help="Who stands behind a receipt.", no_args_is_help=True)
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A receipt folder.")]
+_KEY = "Your private SSH key, or its public half where your agent holds the key."
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -26,7 +27,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 def sign(
     directory: Directory,
     *,
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="Your private SSH key, without a passphrase.")],
+    key: Annotated[Path, typer.Option("--key", metavar="FILE", help=_KEY)],
     identity: Annotated[
         str | None, typer.Option("--identity", metavar="NAME", help="Print what readers need to know you by this name.")
     ] = None,

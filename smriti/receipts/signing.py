@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import os
 import re
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -26,7 +28,11 @@ NAMESPACE = "smriti-receipt"
 """What a signature is for: one that was made for anything else counts for nothing here."""
 
 _TIME_LIMIT_S = 60.0
-"""A key on a token waits for a finger."""
+_PATIENCE_S = 300.0
+"""For a person to type a passphrase, or to touch the token that a key is on."""
+_ASKING = ("SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "DISPLAY", "WAYLAND_DISPLAY", "TERM")
+"""By which ssh-keygen reaches the user's agent, or whoever types a passphrase."""
+_BEGIN = b"-----BEGIN SSH SIGNATURE-----"
 _GOOD = re.compile(rf'Good "{NAMESPACE}" signature for .* with \S+ key (SHA256:\S+)')
 _REASONS = {
     "incorrect signature": "it was made for another receipt, or for this one before its seal was changed",
@@ -80,32 +86,32 @@ def signature_path(directory: Path) -> Path:
 
 
 def sign(directory: Path, key: Path) -> Signed:
-    """Sign the receipt in `directory` with a private SSH key that has no passphrase, and write the signature beside it.
+    """Sign the receipt in `directory` with an SSH key, and write the signature beside it.
 
-    ReceiptError for a receipt that does not verify; UsageError where there is a signature already, where the key cannot
-    be used, and without ssh-keygen.
+    `key` is a private key, for whose passphrase ssh-keygen asks at the terminal, or a public one of which the private
+    half is with the user's agent. ReceiptError for a receipt that does not verify; UsageError where there is a
+    signature already, where the key cannot be used, and without ssh-keygen.
     """
     target = signature_path(directory)
     if target.exists():
         raise UsageError(f"{target} is there already; a signature is not written over another. Remove it to sign anew")
     if not key.is_file():
-        raise UsageError(f"--key {key} is not there, expected the file of a private SSH key")
+        raise UsageError(f"--key {key} is not there, expected the file of an SSH key")
     receipt = read_sealed(directory)
     statement = Statement(run_id=receipt.manifest.run_id, summary_sha256=receipt.sha256)
     with _keygen() as keygen:
-        made = keygen.run("-Y", "sign", "-f", key, "-n", NAMESPACE, stdin=statement.content())
-        if made.exit_status != 0 or not made.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-            raise UsageError(
-                f"--key {key} cannot be used to sign: {_last_line(made)}. Expected a private SSH key that only you can "
-                "read, without a passphrase: neither an agent nor a terminal is asked"
-            )
-        public_key = _public_key(keygen, key)
+        made = keygen.ask("-Y", "sign", "-f", key, "-n", NAMESPACE, stdin=statement.content())
+    if made.returncode != 0 or not made.stdout.startswith(_BEGIN):
+        raise UsageError(
+            f"--key {key} cannot be used to sign: {_last_line(made)}. Expected a private SSH key that only you can "
+            "read, whose passphrase is asked for at the terminal, or the public half of one that your agent holds"
+        )
     try:
         with target.open("xb") as file:
             file.write(made.stdout)
     except OSError as error:
         raise ReceiptError(f"{target}: cannot write the signature: {error.strerror or error}") from error
-    return Signed(target, public_key)
+    return Signed(target, _public_key(made.stdout))
 
 
 def check_origin(
@@ -153,19 +159,35 @@ def check_origin(
 
 
 class _Keygen:
-    """ssh-keygen, without the user's home, agent or environment."""
+    """ssh-keygen, without the user's home or environment."""
 
     def __init__(self, program: str, scratch: Path) -> None:
         self._program = program
         self._scratch = scratch
 
+        self._env = {"PATH": os.defpath, "HOME": str(scratch), "LC_ALL": "C"}
+
     def run(self, *arguments: str | Path, stdin: bytes = b"") -> Completed:
-        words = [str(word.absolute()) if isinstance(word, Path) else word for word in arguments]
-        env = {"PATH": os.defpath, "HOME": str(self._scratch), "LC_ALL": "C"}
-        done = process.run([self._program, *words], cwd=self._scratch, env=env, timeout_s=_TIME_LIMIT_S, stdin=stdin)
+        """Run it where it has nobody to ask."""
+        command = self._command(arguments)
+        done = process.run(command, cwd=self._scratch, env=self._env, timeout_s=_TIME_LIMIT_S, stdin=stdin)
         if done.timed_out:
-            raise UsageError(f"ssh-keygen {words[0]} {words[1]} did not end within {_TIME_LIMIT_S:g} s")
+            raise UsageError(f"ssh-keygen {command[1]} {command[2]} did not end within {_TIME_LIMIT_S:g} s")
         return done
+
+    def ask(self, *arguments: str | Path, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        """Run it in this session, so that it can ask the user's terminal and agent."""
+        command = self._command(arguments)
+        env = self._env | {name: os.environ[name] for name in _ASKING if name in os.environ}
+        try:
+            return subprocess.run(
+                command, cwd=self._scratch, env=env, input=stdin, capture_output=True, timeout=_PATIENCE_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"nobody has answered ssh-keygen for {_PATIENCE_S:g} s") from None
+
+    def _command(self, arguments: Sequence[str | Path]) -> list[str]:
+        return [self._program, *(str(word.absolute()) if isinstance(word, Path) else word for word in arguments)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +238,19 @@ def _statement_of(directory: Path) -> Statement:
     return Statement(run_id=run_id, summary_sha256=hashlib.sha256(content).hexdigest())
 
 
-def _public_key(keygen: _Keygen, key: Path) -> str:
-    """Return the public half of a key; its comment, which often names a machine, is left out."""
-    shown = keygen.run("-y", "-f", key)
-    text = shown.stdout if shown.exit_status == 0 else key.read_bytes()  # the public half of a key on a token
-    return " ".join(text.decode("utf-8", "replace").split()[:2])
+def _public_key(signature: bytes) -> str:
+    """Return the public key that a signature holds: after `SSHSIG` and a version, with its length, and its type first.
+
+    Source: PROTOCOL.sshsig of OpenSSH.
+    """
+    content = base64.b64decode(b"".join(signature.split(b"\n")[1:-2]))
+    key = _string(content, len("SSHSIG") + 4)
+    return f"{_string(key, 0).decode()} {base64.b64encode(key).decode()}"
+
+
+def _string(content: bytes, at: int) -> bytes:
+    length = int.from_bytes(content[at : at + 4], "big")
+    return content[at + 4 : at + 4 + length]
 
 
 def _good(done: Completed) -> re.Match[str] | None:
@@ -232,10 +262,10 @@ def _reason(done: Completed) -> str | None:
     return next((meaning for words, meaning in _REASONS.items() if words in said), None)
 
 
-def _last_line(done: Completed) -> str:
+def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip() and not line.startswith("Signing data")]
-    return said[-1].rstrip(".") if said else f"ssh-keygen ended with status {done.exit_status}"
+    return said[-1].rstrip(".") if said else f"ssh-keygen ended with status {done.returncode}"
 
 
 def _unsigned(why: str) -> Check:

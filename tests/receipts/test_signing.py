@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+import pty
 import shutil
 import subprocess
+import sys
+import tempfile
+import termios
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,7 @@ from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.signing import NAMESPACE, Statement, check_origin, sign, signature_path
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY
+from tests.processes import eventually
 from tests.receipts.claimable import bench, bench_manifest
 
 KEYGEN = shutil.which("ssh-keygen")
@@ -31,7 +37,7 @@ def keygen(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the keys of two people, and one that asks for a passphrase."""
+    """A folder with the keys of two people, and one that has a passphrase."""
     folder = tmp_path_factory.mktemp("keys")
     for name, phrase in (("mine", ""), ("other", ""), ("locked", "open sesame")):
         keygen(folder, "-q", "-t", "ed25519", "-N", phrase, "-C", "somebody@a-machine", "-f", name)
@@ -228,11 +234,68 @@ def test_a_signature_is_not_written_over_another(signed: Path, keys: Path) -> No
     assert signature_path(signed).read_bytes() == before
 
 
-def test_a_key_with_a_passphrase_ends_at_once_with_the_reason(receipt: Path, keys: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"incorrect passphrase.* without a passphrase: neither an agent nor a terminal"
-    ):
-        sign(receipt, keys / "locked")
+def signing(receipt: Path, key: Path, terminal: int | None = None, **more: str) -> subprocess.Popen[bytes]:
+    """Start `smriti receipt sign` in a session of its own, with a terminal or without any."""
+
+    def take_terminal() -> None:
+        if terminal is not None:
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+    env = {"PATH": os.environ["PATH"], "HOME": str(receipt.parent), **more}
+    command = [sys.executable, "-m", "smriti", "receipt", "sign", str(receipt), "--key", str(key)]
+    return subprocess.Popen(
+        command,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=take_terminal,  # noqa: PLW1509  # the tests start no thread
+    )
+
+
+def test_a_passphrase_is_asked_for_at_the_terminal(receipt: Path, keys: Path, tmp_path: Path) -> None:
+    mine, theirs = pty.openpty()
+    try:
+        with signing(receipt, keys / "locked", theirs) as run:
+            asked = b""
+            while b"passphrase" not in asked:
+                asked += os.read(mine, 1000)
+            os.write(mine, b"open sesame\n")
+            _, told = run.communicate(timeout=30)
+    finally:
+        os.close(mine)
+        os.close(theirs)
+    assert run.returncode == 0, told
+    assert check_origin(receipt, allowed(tmp_path, keys, key="locked")).identity == "me@example.org"
+
+
+def test_a_key_that_the_agent_holds_is_named_by_its_public_half(receipt: Path, keys: Path, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="a") as short:  # the path of a socket may not be long
+        socket = f"{short}/s"
+        with subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL) as agent:
+            try:
+                assert eventually(Path(socket).exists)
+                env = {"PATH": os.defpath, "SSH_AUTH_SOCK": socket}
+                subprocess.run(["ssh-add", keys / "mine"], env=env, check=True, capture_output=True)
+                shutil.copy(keys / "mine.pub", tmp_path / "only.pub")
+                with signing(receipt, tmp_path / "only.pub", SSH_AUTH_SOCK=socket) as run:
+                    _, told = run.communicate(timeout=30)
+            finally:
+                agent.terminate()
+    assert run.returncode == 0, told
+    assert check_origin(receipt, allowed(tmp_path, keys)).identity == "me@example.org"
+
+
+def test_where_nobody_can_be_asked_a_key_with_a_passphrase_ends_at_once_with_the_reason(
+    receipt: Path, keys: Path
+) -> None:
+    with signing(receipt, keys / "locked") as run:
+        _, told = run.communicate(timeout=30)
+    assert run.returncode == 2
+    assert "incorrect passphrase" in told.decode()
+    assert "asked for at the terminal" in told.decode()
+    assert not signature_path(receipt).exists()
 
 
 def test_what_is_no_key_is_unusable(receipt: Path, keys: Path) -> None:
@@ -243,29 +306,31 @@ def test_what_is_no_key_is_unusable(receipt: Path, keys: Path) -> None:
     assert not signature_path(receipt).exists()
 
 
-def test_ssh_keygen_gets_neither_the_users_home_nor_an_agent(
+def test_ssh_keygen_gets_neither_the_users_home_nor_an_environment(
     signed: Path, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """To read a signature it gets no agent either; to make one it gets what it asks the user by."""
+    seen = tmp_path / "seen"
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/ssh-keygen"
+    program.write_text(f'#!/bin/sh\nenv | sed "s/^/$2 /" >> {seen}\nexec {KEYGEN} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("SSH_AUTH_SOCK", "/nowhere/agent")
     monkeypatch.setenv("HOME", "/nowhere/home")
-    seen = []
-    run = process.run
-
-    def watched(command: object, **named: object) -> object:
-        seen.append(named)
-        return run(command, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(process, "run", watched)
+    monkeypatch.setenv("ANYTHING", "else")
     signature_path(signed).unlink()
     sign(signed, keys / "mine")
     check_origin(signed, allowed(tmp_path, keys))
-    assert len(seen) >= 4
-    for named in seen:
-        env = named["env"]
-        assert isinstance(env, dict)
-        assert set(env) == {"PATH", "HOME", "LC_ALL"}
-        assert "/nowhere" not in str(env)
-        assert named["timeout_s"]
+    got = {tuple(line.partition("=")[0].split(" ")) for line in seen.read_text().splitlines()}
+    shells = {"PWD", "SHLVL", "_", "OLDPWD"}
+    kinds = {"sign", "find-principals", "verify"}
+    assert {kind for kind, _ in got} == kinds
+    for kind in kinds:
+        names = {name for of, name in got if of == kind} - shells
+        asking = {"SSH_AUTH_SOCK", "TERM", "DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ)
+        assert names == {"PATH", "HOME", "LC_ALL"} | (asking if kind == "sign" else {process.MARK})
+    assert "/nowhere/home" not in seen.read_text()
 
 
 def test_without_ssh_keygen_there_is_one_sentence(
