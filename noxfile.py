@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -95,9 +96,15 @@ def vector(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """Open reports in headless Chromium (Debian's packages chromium and chromium-driver)."""
-    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
-        session.skip("chromium or chromedriver is not on this machine: apt-get install chromium chromium-driver")
+    """Open reports in headless Chromium (Debian's packages chromium and chromium-driver; in CI it installs them)."""
+    packages = ("chromium", "chromium-driver")
+    if not has_chromium() and "CI" in os.environ and shutil.which("apt-get"):
+        apt = ("apt-get", "-q", "-y", "-o", "Acquire::Retries=1")
+        for step in (("update",), ("install", "--no-install-recommends", *packages)):
+            session.run(*apt, *step, external=True, silent=True, success_codes=range(256))
+    if not has_chromium():
+        session.skip(f"chromium or chromedriver is not on this machine: apt-get install {' '.join(packages)}")
+    session.run("chromium", "--version", external=True)
     session.install("-e", ".[report]", *group("browser"))
     session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
 
@@ -186,6 +193,11 @@ def conclude(session: nox.Session, suite: str, receipts: Sequence[Path], *, stan
         session.run("smriti", "report", str(receipt))
     if not stands:
         session.error(f"{suite} did not end with exit status 0; what it printed says why")
+
+
+def has_chromium() -> bool:
+    """Tell whether both that the session `browser` needs are on this machine."""
+    return shutil.which("chromium") is not None and shutil.which("chromedriver") is not None
 
 
 def install_wheel(session: nox.Session, *extras: str) -> None:

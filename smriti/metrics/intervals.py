@@ -13,7 +13,8 @@ Z_95 = 1.959963984540054
 """The 0.975 quantile of the standard normal distribution."""
 
 RESAMPLES = 2000
-_AT_ONCE = 100
+_AT_ONCE = 10
+"""Resamples that are drawn together: more of them would not fit the caches of a processor."""
 _MOST_ROWS = (1 << 22) - 1
 
 

@@ -55,8 +55,9 @@ def ceiling(metric: Metric, gold_sizes: Iterable[int]) -> float | None:
 
     Questions without gold are left out, as they are of every mean; None where all are.
     """
-    perfect = [metric(gold, gold) for size in gold_sizes if (gold := [str(rank) for rank in range(size)])]
-    known = [value for value in perfect if value is not None]
+    sizes = list(gold_sizes)
+    perfect = {size: metric(gold, gold) for size in set(sizes) if (gold := [str(rank) for rank in range(size)])}
+    known = [value for size in sizes if (value := perfect.get(size)) is not None]
     return math.fsum(known) / len(known) if known else None
 
 

@@ -26,7 +26,7 @@ class QuestionRules:
         self._manifest = manifest
         self._documents = {corpus.id: corpus.documents for corpus in manifest.corpora}
         self._widest = max(manifest.config.k)
-        self._asked: dict[str, QuestionEvidence] = {}
+        self._asked: dict[str, tuple[object, ...]] = {}
         systems = len(manifest.config.memory)
         self.plan_size = systems * sum(len(corpus.questions) for corpus in manifest.corpora)
         self.step_size = max((len(corpus.questions) for corpus in manifest.corpora), default=0)
@@ -67,10 +67,10 @@ class QuestionRules:
         if len(set(row.groups)) != len(row.groups):
             yield "it counts twice in a group"
         yield from _strange_gold(row)
-        first = self._asked.setdefault(row.question, row)
-        if _QUESTION(first) != _QUESTION(row):
+        asked = _QUESTION(row)
+        if self._asked.setdefault(row.question, asked) != asked:
             yield "another question, or other gold, than another system was asked"
-        if any(time is not None and time < 0 for time in (row.ingest_ms, row.query_ms)):
+        if (row.ingest_ms or 0) < 0 or (row.query_ms or 0) < 0:
             yield "a time before it began"
         if row.fault is None:
             yield from self._misranked(row)
@@ -89,15 +89,18 @@ class QuestionRules:
             yield "no fault, and yet it was not asked"
         if row.returned < len(row.hits) or row.returned > row.documents:
             yield f"{row.returned} hits returned, {len(row.hits)} listed, {row.documents} asked for"
-        listed = distinct(itertools.chain.from_iterable(hit.source_ids for hit in row.hits))
-        if row.returned > len(row.hits) and len(listed) < self._widest:
+        sources = [hit.source_ids for hit in row.hits]
+        listed = distinct(itertools.chain.from_iterable(sources))
+        if row.returned > len(sources) and len(listed) < self._widest:
             yield "hits are left out that the largest k reaches"
-        if len({source_id for hit in row.hits[:-1] for source_id in hit.source_ids}) >= self._widest:
+        if len(listed) >= self._widest and len(set().union(*sources[:-1])) >= self._widest:
             yield "hits are listed that no k reaches"
         if max(len(listed), *row.gold_ranks.values(), 0) > row.documents:
             yield f"more sources than the {row.documents} of the corpus"
         gold = set(row.gold).union(*row.group_gold.values())
         ranks = {source_id: rank for rank, source_id in enumerate(listed, 1) if source_id in gold}
+        if ranks == row.gold_ranks:
+            return
         below = {source_id: rank for source_id, rank in row.gold_ranks.items() if source_id not in ranks}
         if not gold.issuperset(row.gold_ranks) or {**row.gold_ranks, **ranks} != row.gold_ranks:
             yield "the ranks of the gold are not those of the hits"
@@ -108,7 +111,7 @@ class QuestionRules:
 
 
 def _strange_gold(row: QuestionEvidence) -> Iterator[str]:
-    golds = (row.gold, *row.group_gold.values())
+    golds = [row.gold, *row.group_gold.values()]
     if any(golds) and not row.answerable:
         yield "gold evidence for a question without an answer"
     if any(len(set(gold)) != len(gold) for gold in golds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,13 +84,26 @@ class RetrievalScoring:
 
     def scores(self, records: Sequence[QuestionRecord]) -> tuple[Score, ...]:
         """Compute every figure of each system, for each group of questions."""
-        ordered = sorted(records, key=lambda record: record.order)
+        own: dict[str, list[QuestionRecord]] = {system: [] for system in self.manifest.config.memory}
+        for record in sorted(records, key=lambda record: record.order):
+            if record.system in own:
+                own[record.system].append(record)
+        grouped = {system: _groups(asked) for system, asked in own.items()}
+        tables = {
+            (system, group): self._table(group, members)
+            for system, groups in grouped.items()
+            for group, members in groups.items()
+            if group != UNANSWERABLE
+        }
+        intervals = self._drawn_intervals(tables)
         scores: list[Score] = []
-        for system in self.manifest.config.memory:
-            own = [record for record in ordered if record.system == system]
-            for group, members in _groups(own).items():
-                scores += self._group_scores(system, group, members)
-            scores += _times(system, own)
+        for system, groups in grouped.items():
+            for group, members in groups.items():
+                scores += _counts(system, group, members)
+                if group != UNANSWERABLE:
+                    cell = (system, group)
+                    scores += self._group_scores(system, group, len(members), tables[cell], intervals[cell])
+            scores += _times(system, own[system])
         return tuple(scores)
 
     def flags(self, records: Sequence[QuestionRecord], scores: Sequence[Score]) -> tuple[str, ...]:
@@ -124,39 +137,52 @@ class RetrievalScoring:
     def _names(self) -> tuple[str, ...]:
         return (*map(str, self._metrics), "mrr")
 
+    @cached_property
+    def _earned_at(self) -> dict[tuple[tuple[int, ...], int], Metrics]:
+        """Ranks of the gold, and how much gold there is → what is earned: in a long run most questions repeat it."""
+        return {}
+
     def _earned(self, evidence: QuestionEvidence, gold: Sequence[str]) -> Metrics:
         if evidence.fault is not None or not gold:
             return dict.fromkeys(self._names)
-        ranked = ranking.distinct(itertools.chain.from_iterable(hit.source_ids for hit in evidence.hits))
-        earned: Metrics = {str(metric): metric(ranked, gold) for metric in self._metrics}
+        wanted = frozenset(gold)
+        listed = ranking.distinct(itertools.chain.from_iterable(hit.source_ids for hit in evidence.hits))
+        found = tuple(rank for rank, source_id in enumerate(listed, 1) if source_id in wanted)
+        earned = self._earned_at.get((found, len(wanted)))
+        if earned is None:
+            earned = self._earned_at[found, len(wanted)] = _earned_at(self._metrics, found, len(wanted))
         # The first gold may lie below all hits that the evidence lists; its rank is there all the same.
         ranks = [evidence.gold_ranks[source_id] for source_id in gold if source_id in evidence.gold_ranks]
-        earned["mrr"] = 1 / min(ranks) if ranks else 0.0
-        return earned
+        return {**earned, "mrr": 1 / min(ranks) if ranks else 0.0}
 
-    def _group_scores(self, system: str, group: str, members: Sequence[QuestionRecord]) -> Iterator[Score]:
-        def score(metric: str, value: float | None, n: int, interval: Interval | None = None) -> Score:
-            return Score(
-                metric=metric,
-                system=system,
-                condition=None,
-                group=group,
-                value=value,
-                n=n,
-                excluded=len(members) - n,
-                interval=interval,
-            )
-
-        completed = sum(record.status == "completed" for record in members)
-        counts = {"attempted": len(members), "completed": completed, "failed": len(members) - completed}
-        yield from (score(metric, float(count), len(members)) for metric, count in counts.items())
-        if group == UNANSWERABLE:
-            return
+    def _table(self, group: str, members: Sequence[QuestionRecord]) -> _Table:
         scorable = [record for record in members if _gold(record, group)]
-        n = len(scorable)
-        columns = {name: [_earned_in(record, group, name) for record in scorable] for name in self._names}
+        earned = [record.group_metrics.get(group, record.metrics) for record in scorable]
+        # A failed attempt counts as nothing found.
+        return _Table(scorable, {name: [metrics[name] or 0.0 for metrics in earned] for name in self._names})
+
+    def _drawn_intervals(
+        self, tables: Mapping[tuple[str, str], _Table]
+    ) -> dict[tuple[str, str], dict[str, Interval | None]]:
+        """Return the bootstrap intervals of each table; the draws that are the same for several are made once."""
         drawn = [name for name in self._names if name.partition("@")[0] not in _BINARY]
-        intervals = dict(zip(drawn, bootstrap_means([columns[name] for name in drawn], f"{group}/{n}"), strict=True))
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for cell, table in tables.items():
+            alike.setdefault(f"{cell[1]}/{len(table.scorable)}", []).append(cell)
+        intervals: dict[tuple[str, str], dict[str, Interval | None]] = {}
+        for seed, cells in alike.items():
+            found = iter(bootstrap_means([tables[cell].columns[name] for cell in cells for name in drawn], seed))
+            intervals |= {cell: {name: next(found) for name in drawn} for cell in cells}
+        return intervals
+
+    def _group_scores(
+        self, system: str, group: str, members: int, table: _Table, intervals: Mapping[str, Interval | None]
+    ) -> Iterator[Score]:
+        def score(metric: str, value: float | None, n: int, interval: Interval | None = None) -> Score:
+            return _score(metric, system, group, value, n, excluded=members - n, interval=interval)
+
+        scorable, columns = table.scorable, table.columns
+        n = len(scorable)
         for name in self._names:
             total = math.fsum(columns[name])
             interval = intervals[name] if name in intervals else wilson(round(total), n)
@@ -171,6 +197,50 @@ class RetrievalScoring:
         for metric in self._metrics:
             if metric.name in _BOUNDED:
                 yield score(f"ceiling[{metric}]", ranking.ceiling(metric, sizes), n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the questions that can be scored earned, of one system and group: a column a metric."""
+
+    scorable: Sequence[QuestionRecord]
+    columns: Mapping[str, Sequence[float]]
+
+
+def _earned_at(metrics: Sequence[Metric], found: Sequence[int], gold: int) -> Metrics:
+    """Return what a ranking earns that has gold at the ranks `found`, of so many gold sources: no metric sees more."""
+    ranked = list(map(str, range(1, max(found, default=0) + 1)))
+    wanted = [*map(str, found), *(f"not found {number}" for number in range(gold - len(found)))]
+    return {str(metric): metric(ranked, wanted) for metric in metrics}
+
+
+def _score(
+    metric: str,
+    system: str,
+    group: str,
+    value: float | None,
+    n: int,
+    *,
+    excluded: int,
+    interval: Interval | None = None,
+) -> Score:
+    return Score(
+        metric=metric,
+        system=system,
+        condition=None,
+        group=group,
+        value=value,
+        n=n,
+        excluded=excluded,
+        interval=interval,
+    )
+
+
+def _counts(system: str, group: str, members: Sequence[QuestionRecord]) -> Iterator[Score]:
+    completed = sum(record.status == "completed" for record in members)
+    counts = {"attempted": len(members), "completed": completed, "failed": len(members) - completed}
+    for metric, count in counts.items():
+        yield _score(metric, system, group, float(count), len(members), excluded=0)
 
 
 def _groups(records: Sequence[QuestionRecord]) -> dict[str, list[QuestionRecord]]:
@@ -188,11 +258,6 @@ def _gold(record: QuestionRecord, group: str) -> int:
     return record.group_gold.get(group, record.gold)
 
 
-def _earned_in(record: QuestionRecord, group: str, metric: str) -> float:
-    """Return what a scorable question counts in a mean: a failed attempt counts as nothing found."""
-    return record.group_metrics.get(group, record.metrics)[metric] or 0.0
-
-
 def _times(system: str, records: Sequence[QuestionRecord]) -> Iterator[Score]:
     """Give quantiles of wall time in ms: of ingestion once a corpus, of a query once a question."""
     ingested = {record.corpus: record.ingest_ms for record in records}
@@ -200,15 +265,8 @@ def _times(system: str, records: Sequence[QuestionRecord]) -> Iterator[Score]:
     for name, found in times.items():
         known = sorted(time for time in found if time is not None)
         for percent in _TIMES[name]:
-            yield Score(
-                metric=f"{name}_p{percent}",
-                system=system,
-                condition=None,
-                group="all",
-                value=quantile(known, percent / 100) if known else None,
-                n=len(known),
-                excluded=len(found) - len(known),
-            )
+            value = quantile(known, percent / 100) if known else None
+            yield _score(f"{name}_p{percent}", system, "all", value, len(known), excluded=len(found) - len(known))
 
 
 def _faults(records: Sequence[QuestionRecord]) -> Iterator[str]:
