@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from smriti.types import (
+    Action,
     AgentRun,
     Attachment,
     Completed,
@@ -18,6 +19,9 @@ from smriti.types import (
     Hook,
     Manifest,
     Memory,
+    Observation,
+    Recalled,
+    RecallForm,
     Record,
     Score,
     SystemIdentity,
@@ -53,6 +57,66 @@ class Store(Protocol):
         """Stop everything that `open` started."""
 
 
+# What a store can do beyond that, each with the capability by which its system declares it. A system that declares none
+# of these and does not have the method is `unsupported` where it is asked for, never passed.
+
+
+class Correcting(Protocol):
+    """Capability `supersede`."""
+
+    def correct(self, memory_id: str, memory: Memory, realm: str) -> str:
+        """Store `memory` in the place of another, which no search returns any more; return the new id."""
+
+
+class Updating(Protocol):
+    """Capability `update`."""
+
+    def update(self, memory_id: str, content: str) -> str:
+        """Change what a memory says; return the id under which it is found now, which may be the same."""
+
+
+class Expanding(Protocol):
+    """Capability `expand`."""
+
+    def compact(self, query: str, realm: str, k: int) -> list[Hit]:
+        """Search like `search`, and return hits whose content may be shortened."""
+
+    def expand(self, memory_id: str) -> str:
+        """Return the whole content of a hit."""
+
+
+class Capturing(Protocol):
+    """Capability `capture`: the store keeps observations beside memories, in a layer of their own."""
+
+    def capture(self, observations: Sequence[Observation], realm: str) -> list[str]:
+        """Store observations in order and return their ids, one each; all of them are searchable on return."""
+
+
+class Acting(Protocol):
+    """Capability `actions`."""
+
+    def act(self, title: str, memory_ids: Sequence[str], realm: str) -> str:
+        """Record something to be done with the memories that it follows from, and return its id."""
+
+    def actions(self, realm: str) -> list[Action]:
+        """Return what is recorded, oldest first."""
+
+
+class Recalling(Protocol):
+    """Capability `budget`."""
+
+    def recall(self, query: str, realm: str, form: RecallForm, budget: int, layer: str | None = None) -> Recalled:
+        """Return what matches in one form, in at most `budget` tokens, and say how much was cut."""
+
+
+class Layered(Protocol):
+    """Capability `layers`, of a system and not of its stores."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names that `search` takes as a layer; what is not told apart is searched with None."""
+
+
 class MemorySystem(Protocol):
     """A memory system under test."""
 
@@ -67,7 +131,13 @@ class MemorySystem(Protocol):
         """Retrieval lanes that can be ablated one by one; empty for a system without lanes."""
 
     @property
-    def capabilities(self) -> frozenset[str]: ...
+    def capabilities(self) -> frozenset[str]:
+        """What its stores can do: `supersede`, `update`, `expand`, `capture`, `actions`, `budget` as above; and
+
+        `projects` (a realm is searched by itself), `global` (the realm "" is no project, and is found from every one),
+        `provenance` (hits name their sources), `restart` (what was remembered survives one), `layers` (it names
+        `layers` of hits that `search` can be held to), `rest` and `mcp` (how it is reached).
+        """
 
     def identity(self) -> SystemIdentity:
         """Name, version and whatever else tells this build apart."""

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from smriti.types.agents import AgentRun, Attachment, Completed, Hook, Tokens, Usage
 from smriti.types.faults import AGENT_FAULTS, VERDICTS, Fault, Phase, Status
-from smriti.types.memory import OWN_REALM, Hit, Memory, MemoryRole, MemoryType, SystemIdentity
+from smriti.types.memory import (
+    OWN_REALM,
+    Action,
+    Hit,
+    Memory,
+    MemoryRole,
+    MemoryType,
+    Observation,
+    Recalled,
+    RecallForm,
+    SystemIdentity,
+)
 from smriti.types.questions import Corpus, DatasetReading, Document, Question
 from smriti.types.receipts import (
     CodeIdentity,
@@ -51,6 +62,7 @@ __all__ = [
     "AGENT_FAULTS",
     "OWN_REALM",
     "VERDICTS",
+    "Action",
     "AgentRun",
     "AskFault",
     "AskPhase",
@@ -81,6 +93,7 @@ __all__ = [
     "MemoryRole",
     "MemoryType",
     "Metrics",
+    "Observation",
     "Phase",
     "PhaseSeconds",
     "Planted",
@@ -88,6 +101,8 @@ __all__ = [
     "QuestionCase",
     "QuestionEvidence",
     "QuestionRecord",
+    "RecallForm",
+    "Recalled",
     "Record",
     "RetrievalConfig",
     "RetrievalManifest",

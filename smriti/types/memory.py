@@ -38,6 +38,37 @@ class Hit(NamedTuple):
     source_ids: tuple[str, ...] = ()
 
 
+class Observation(Stored):
+    """What one call of an agent's tool gave, captured while the agent worked."""
+
+    session_id: str = Field(min_length=1)
+    tool: str = Field(min_length=1)
+    content: str = Field(min_length=1)
+    source_id: str = Field(min_length=1)
+
+
+class Action(Stored):
+    """Something to be done, and the memories that it follows from."""
+
+    id: str
+    title: str
+    memory_ids: tuple[str, ...]
+
+
+RecallForm = Literal["full", "compact", "narrative"]
+"""Hits with their whole text; with the beginning of it; one text to be put before a model."""
+
+
+class Recalled(NamedTuple):
+    """What a recall disclosed within its budget."""
+
+    hits: tuple[Hit, ...]
+    text: str
+    """The hits as they would be put before a model; empty where the system has no such form."""
+    cut: int | None
+    """Hits that matched and were left out or shortened for the budget; None where the system does not say."""
+
+
 class SystemIdentity(Stored):
     """A system or agent under test, as far as it can be told apart from another build of the same name."""
 
