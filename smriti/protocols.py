@@ -134,9 +134,9 @@ class MemorySystem(Protocol):
     def capabilities(self) -> frozenset[str]:
         """What its stores can do.
 
-        `supersede`, `update`, `expand`, `capture`, `actions`, `budget` and `layers` as above; `projects` (a realm is searched by itself), `global` (the realm "" is no project, and is found from every one),
-        `provenance` (hits name their sources), `restart` (what was remembered survives one), `layers` (it names
-        `layers` of hits that `search` can be held to), `rest` and `mcp` (how it is reached).
+        `supersede`, `update`, `expand`, `capture`, `actions`, `budget` and `layers` as above; `projects` (a realm is
+        searched by itself), `global` (the realm "" is no project, and is found from every one), `provenance` (hits name
+        their sources), `restart` (what was remembered survives one), `rest` and `mcp` (how it is reached).
         """
 
     def identity(self) -> SystemIdentity:
