@@ -116,6 +116,13 @@ def test_memories_of_other_projects_stand_last_under_a_heading_of_their_own(
     assert [paragraph.split("]")[0] for paragraph in paragraphs[3:]] == [f"[wisdom {memory_id}" for memory_id in theirs]
 
 
+def test_what_has_no_project_is_injected_as_the_projects_own(home: Path, plant: Callable[..., str]) -> None:
+    everyones = plant("An export of lots writes 5 at most.", realm="")
+    context = run(home, call()).context
+    assert f"[wisdom {everyones}]" in context
+    assert "Memories of other projects" not in context
+
+
 def test_the_realm_is_the_variable_verbatim_or_the_folder_of_the_session(home: Path, plant: Callable[..., str]) -> None:
     plant("Exports write 640 lots.")
     plant("Exports write 700 lots.", realm="no colon")

@@ -1,4 +1,4 @@
-"""The command `smriti-mem`: remember, recall, forget, list, hook.
+"""The command `smriti-mem`: remember, recall, forget, list, serve, hook.
 
 Argparse and not typer, because hook latency is paid at every prompt; for `hook` itself not even argparse is imported.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, NoReturn
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return hook.main()
     try:
         options = _parser().parse_args(given)
-        {"remember": _remember, "recall": _recall, "forget": _forget, "list": _list}[options.command](options)
+        _COMMANDS[options.command](options)
     except SmritiError as error:
         print(f"smriti-mem: {error}", file=sys.stderr)
         return 2
@@ -53,9 +53,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, summary: str, *, realm: bool = True) -> argparse.ArgumentParser:
+    def command(name: str, summary: str, *, realm: bool = True, as_json: bool = True) -> argparse.ArgumentParser:
         added: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
-        added.add_argument("--json", action="store_true", help="print one JSON object")
+        if as_json:
+            added.add_argument("--json", action="store_true", help="print one JSON object")
         if realm:
             added.add_argument("--realm", default=realm_of(os.environ, "."), help="default: %(default)s")
         return added
@@ -77,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     forget.add_argument("ids", nargs="+", metavar="ID")
     listed = command("list", "Print what the realm holds, oldest first.")
     listed.add_argument("--all", action="store_true", help="also what is superseded")
+    served = command("serve", "Serve the store over REST or MCP until told to stop.", realm=False, as_json=False)
+    over = served.add_mutually_exclusive_group(required=True)
+    over.add_argument("--rest", metavar="HOST:PORT", help="REST with JSON; port 0 takes a free one")
+    over.add_argument("--mcp", metavar="stdio|HOST:PORT", help="MCP over stdio, or over streamable HTTP")
     command(
         "hook", "Answer an agent's UserPromptSubmit hook: JSON on stdin, JSON on stdout, always exit 0.", realm=False
     )
@@ -106,8 +111,10 @@ def _recall(options: argparse.Namespace) -> None:
 
 
 def _forget(options: argparse.Namespace) -> None:
+    from smriti.memory.embedded.journal import Journal  # noqa: PLC0415  # the hook does without
+
     with _opened() as memories:
-        memories.forget(options.ids)
+        Journal(memories).forget(options.ids)
     if options.json:
         print(json.dumps({"forgotten": options.ids}))
 
@@ -119,6 +126,21 @@ def _list(options: argparse.Namespace) -> None:
         print(json.dumps({"memories": [memory._asdict() for memory in listed]}))
     else:
         _print_paragraphs(listed)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from smriti.memory.embedded.serve import serve  # noqa: PLC0415  # every other command does without it
+
+    serve(options.rest, options.mcp, os.environ)
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "remember": _remember,
+    "recall": _recall,
+    "forget": _forget,
+    "list": _list,
+    "serve": _serve,
+}
 
 
 def _opened() -> closing[MemoryFile]:

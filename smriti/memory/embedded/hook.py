@@ -132,12 +132,13 @@ def compose(recalled: Sequence[Recalled], realm: str) -> Injection | None:
     elsewhere = False
     for memory, _, found_by in recalled:
         paragraph = f"\n\n[{memory.type} {memory.id}] {memory.content}"
-        if memory.realm != realm and not elsewhere:
+        foreign = memory.realm not in (realm, "")
+        if foreign and not elsewhere:
             paragraph = f"\n\n{_OTHER_HEADING}{paragraph}"
         if len(context) + len(paragraph) <= MAX_CHARACTERS:
             context += paragraph
             lanes[memory.id] = found_by
-            elsewhere = elsewhere or memory.realm != realm
+            elsewhere = elsewhere or foreign
     return Injection(context, lanes) if lanes else None
 
 

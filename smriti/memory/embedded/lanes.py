@@ -9,9 +9,9 @@
 | hyb | kw and sem fused by reciprocal rank; of those two, an ablated one is not asked and takes no part |
 | xr | memories of other realms that share two telling words with the query (one, if it has one), by BM25, at most two |
 
-Superseded memories are in none. FTS5 finds the memories that hold a word; BM25 is then counted over the realm alone
-(for xr, over all others) and not over the whole table, as FTS5's own bm25() does: what a realm returns must not depend
-on what its neighbours hold.
+A memory of no project, whose realm is "", counts as one of every realm. Superseded memories are in none. FTS5 finds the
+memories that hold a word; BM25 is then counted over the realm alone (for xr, over all others) and not over the whole
+table, as FTS5's own bm25() does: what a realm returns must not depend on what its neighbours hold.
 
 Two memories are taken for statements of one fact when their vectors have a cosine of at least 0.45 and the worse match
 is at least 0.4 times as good as the better. In ctx both carry the better one's score: which of the two is more like the
@@ -79,7 +79,11 @@ def recall(question: Question) -> list[Recalled]:
         answers = {lane: question.ask(lane) for lane in LANES}
         scores = dict(fuse(answers)[: question.k])
         memories = question.memories.recorded(list(scores))
-    return [Recalled(memory, scores[memory.seq], _lanes_with(memory.seq, answers)) for memory in memories]
+    held = {lane: {hit.seq for hit in answer} for lane, answer in answers.items()}
+    return [
+        Recalled(memory, scores[memory.seq], tuple(lane for lane, seqs in held.items() if memory.seq in seqs))
+        for memory in memories
+    ]
 
 
 def recall_from(lane: str, question: Question) -> list[Recalled]:
@@ -220,10 +224,6 @@ LANES: dict[str, Callable[[Question], list[Ranked]]] = {
     "hyb": _hyb,
     "xr": _xr,
 }
-
-
-def _lanes_with(seq: int, answers: Mapping[str, Sequence[Ranked]]) -> tuple[str, ...]:
-    return tuple(lane for lane, answer in answers.items() if any(hit.seq == seq for hit in answer))
 
 
 def _ranked(matches: Sequence[Match]) -> list[Ranked]:

@@ -1,4 +1,8 @@
-"""The memories on disk: one SQLite file with the memories, the words they are found by (FTS5) and their vectors."""
+"""The memories on disk: one SQLite file with the memories, the words they are found by (FTS5) and their vectors.
+
+The realm "" is no project: what is in it is found from every realm. Observations and actions are in the same file, and
+in journal.py.
+"""
 
 # ruff: noqa: PTH100, PTH103, PTH111, PTH113, PTH118, PTH119, S608
 # PTH: pathlib costs 10 ms, which every prompt would pay. S608: what is put into SQL are this module's own constants.
@@ -20,8 +24,8 @@ from smriti.memory.embedded.words import telling, words
 FILE_NAME = "memory.db"
 TYPES = ("wisdom", "belief", "episode", "correction")
 
-_SCHEMA_VERSION = 1
-_SCHEMA = """
+_SCHEMA_VERSION = 2
+_MEMORY_SCHEMA = """
 CREATE TABLE memory (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -38,7 +42,37 @@ CREATE INDEX memory_superseded_by ON memory (superseded_by) WHERE superseded_by 
 CREATE VIRTUAL TABLE memory_words USING fts5 (words, tokenize = 'ascii', detail = none, columnsize = 0);
 CREATE TABLE memory_vector (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
+_JOURNAL_SCHEMA = """
+CREATE TABLE observation (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    realm TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    content TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    word_count INTEGER NOT NULL
+);
+CREATE INDEX observation_realm ON observation (realm);
+CREATE VIRTUAL TABLE observation_words USING fts5 (words, tokenize = 'ascii', detail = none, columnsize = 0);
+CREATE TABLE action (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    realm TEXT NOT NULL,
+    title TEXT NOT NULL,
+    memory_ids TEXT NOT NULL,
+    created_ms INTEGER NOT NULL
+);
+CREATE INDEX action_realm ON action (realm);
+"""
+_STEPS = (_MEMORY_SCHEMA, _JOURNAL_SCHEMA)
+"""What leads from each version of the schema to the next, from 0 on."""
 _COLUMNS = "seq, id, realm, type, content, source_id, created_ms, superseded_by"
+
+
+class UnknownIdError(MemorySystemError):
+    """Nothing has an id that was named."""
 
 
 class Draft(NamedTuple):
@@ -78,7 +112,7 @@ class Vectored(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much is current in a realm, or in all others."""
+    """How much is current in a realm and in none, or in all other realms."""
 
     memories: int
     mean_words: float
@@ -121,38 +155,53 @@ class MemoryFile:
 
         `supersedes` names memories of the realm that the one draft, a correction, replaces: these are recalled no more.
         """
-        with self._transaction():
-            ids = [self._insert(draft, realm) for draft in drafts]
+        with self.transaction():
+            ids = [self._insert(draft, realm, new_id()) for draft in drafts]
             self._supersede(supersedes, drafts, ids, realm)
             for memory_id, draft in zip(ids, drafts, strict=True):
                 self._check_searchable(memory_id, draft)
         return ids
 
+    def update(self, memory_id: str, content: str) -> None:
+        """Change what a memory says, under the same id; it is then the newest, and its old text is in no index."""
+        with self.transaction():
+            memory = self.find(memory_id)
+            if memory is None:
+                raise UnknownIdError(f"{self._path}: no memory has the id {memory_id!r}; nothing was updated")
+            draft = Draft(content, memory.type, memory.source_id)
+            self._delete(memory)
+            self._insert(draft, memory.realm, memory_id)
+            self.execute("UPDATE memory SET superseded_by = ? WHERE id = ?", memory.superseded_by, memory_id)
+            self._check_searchable(memory_id, draft)
+
     def forget(self, ids: Sequence[str]) -> None:
         """Remove exactly `ids`, all or none, and look that each is gone; what they superseded is current again."""
-        with self._transaction():
-            found = {memory_id: self._find(memory_id) for memory_id in ids}
+        with self.transaction():
+            found = {memory_id: self.find(memory_id) for memory_id in ids}
             missing = [memory_id for memory_id, memory in found.items() if memory is None]
             if missing:
-                raise MemorySystemError(
+                raise UnknownIdError(
                     f"{self._path}: no memory has the id {', '.join(map(repr, missing))}; nothing was forgotten"
                 )
             gone = [memory for memory in found.values() if memory is not None]
             for memory in gone:
-                self._execute("DELETE FROM memory_words WHERE rowid = ?", memory.seq)
-                self._execute("DELETE FROM memory_vector WHERE seq = ?", memory.seq)
-                self._execute("UPDATE memory SET superseded_by = NULL WHERE superseded_by = ?", memory.id)
-                self._execute("DELETE FROM memory WHERE seq = ?", memory.seq)
+                self._delete(memory)
+                self.execute("UPDATE memory SET superseded_by = NULL WHERE superseded_by = ?", memory.id)
             left = [memory.id for memory in gone if self._traces(memory) or self._indexed(memory)]
             if left:
                 raise MemorySystemError(
                     f"{self._path}: still there after being forgotten: {', '.join(left)}; nothing was forgotten"
                 )
 
+    def find(self, memory_id: str) -> Recorded | None:
+        """Return the memory that has an id, superseded or not."""
+        rows = self.execute(f"SELECT {_COLUMNS} FROM memory WHERE id = ?", memory_id)
+        return Recorded(*rows[0]) if rows else None
+
     def recorded(self, seqs: Sequence[int]) -> list[Recorded]:
         """Return the memories with these numbers, in their order; one that is gone by now is left out."""
         sql = f"SELECT {_COLUMNS} FROM memory WHERE seq IN (SELECT value FROM json_each(?))"
-        by_seq = {row[0]: Recorded(*row) for row in self._execute(sql, json.dumps(list(seqs)))}
+        by_seq = {row[0]: Recorded(*row) for row in self.execute(sql, json.dumps(list(seqs)))}
         return [by_seq[seq] for seq in seqs if seq in by_seq]
 
     def listing(self, realm: str, *, superseded: bool) -> list[Recorded]:
@@ -160,43 +209,65 @@ class MemoryFile:
         current = "" if superseded else "AND superseded_by IS NULL"
         return [
             Recorded(*row)
-            for row in self._execute(f"SELECT {_COLUMNS} FROM memory WHERE realm = ? {current} ORDER BY seq", realm)
+            for row in self.execute(f"SELECT {_COLUMNS} FROM memory WHERE realm = ? {current} ORDER BY seq", realm)
         ]
 
     def matching(self, query_words: Sequence[str], realm: str, *, elsewhere: bool = False) -> list[Matching]:
-        """Return what is current in `realm`, or in all realms but it, and holds one of the words."""
+        """Return what is current in `realm` or in none, or in all realms but these, and holds one of the words."""
         if not query_words:
             return []
-        match = " OR ".join(f'"{word}"' for word in query_words)
         # CROSS JOIN makes SQLite ask the index once; else it may ask it again for each memory of the realm.
-        rows = self._execute(
+        rows = self.execute(
             "SELECT seq, type, words FROM memory_words CROSS JOIN memory ON seq = memory_words.rowid "
-            f"WHERE memory_words MATCH ? AND superseded_by IS NULL AND realm {'<>' if elsewhere else '='} ?",
-            match,
+            f"WHERE memory_words MATCH ? AND superseded_by IS NULL AND realm {'NOT ' if elsewhere else ''}IN (?, '')",
+            any_of(query_words),
             realm,
         )
         return [Matching(row[0], row[1], row[2].split(" ")) for row in rows]
 
     def vectors(self, realm: str, seqs: Sequence[int] | None = None) -> list[Vectored]:
-        """Return the vectors of what is current in `realm`, or of those of it that are in `seqs`."""
-        sql = "SELECT seq, vector FROM memory JOIN memory_vector USING (seq) WHERE realm = ? AND superseded_by IS NULL"
+        """Return the vectors of what is current in `realm` or in none, or of those of it that are in `seqs`."""
+        sql = (
+            "SELECT seq, vector FROM memory JOIN memory_vector USING (seq) "
+            "WHERE realm IN (?, '') AND superseded_by IS NULL"
+        )
         if seqs is None:
-            return [Vectored(*row) for row in self._execute(sql, realm)]
+            return [Vectored(*row) for row in self.execute(sql, realm)]
         chosen = f"{sql} AND seq IN (SELECT value FROM json_each(?))"
-        return [Vectored(*row) for row in self._execute(chosen, realm, json.dumps(list(seqs)))]
+        return [Vectored(*row) for row in self.execute(chosen, realm, json.dumps(list(seqs)))]
 
     def extent(self, realm: str, *, elsewhere: bool = False) -> Extent:
-        """Count what is current in `realm`, or in all realms but it; a mean of 0 words where there is nothing."""
-        sign = "<>" if elsewhere else "="
+        """Count what is current in `realm` or in none, or in all realms but these; a mean of 0 where nothing is."""
         sql = (
-            f"SELECT count(*), coalesce(avg(word_count), 0) FROM memory WHERE superseded_by IS NULL AND realm {sign} ?"
+            "SELECT count(*), coalesce(avg(word_count), 0) FROM memory "
+            f"WHERE superseded_by IS NULL AND realm {'NOT ' if elsewhere else ''}IN (?, '')"
         )
-        return Extent(*self._execute(sql, realm)[0])
+        return Extent(*self.execute(sql, realm)[0])
+
+    def execute(self, sql: str, *arguments: object) -> list[Any]:
+        """Run one statement and return its rows."""
+        with _faults_of(self._path):
+            return self._connection.execute(sql, arguments).fetchall()
+
+    @contextmanager
+    def transaction(self, mode: str = "IMMEDIATE") -> Iterator[None]:
+        """Within it, everything is written or nothing; one within another is a part of it."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self.execute(f"BEGIN {mode}")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self.execute("ROLLBACK")
+            raise
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Within it, everything that is read is of one moment, whatever others write."""
-        with self._transaction("DEFERRED"):
+        with self.transaction("DEFERRED"):
             yield
 
     def close(self) -> None:
@@ -205,14 +276,15 @@ class MemoryFile:
             self._connection.close()
 
     def _prepare(self, *, create: bool, durable: bool) -> None:
-        self._execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
+        self.execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
         if create and self._schema_version() == 0:
-            self._execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                if self._schema_version() == 0:
-                    for statement in _SCHEMA.split(";\n"):
-                        self._execute(statement)
-                    self._execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+            self.execute("PRAGMA journal_mode = WAL")
+        if (0 if create else 1) <= self._schema_version() < _SCHEMA_VERSION:
+            with self.transaction():
+                for step in _STEPS[self._schema_version() :]:
+                    for statement in step.split(";\n"):
+                        self.execute(statement)
+                self.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         if (found := self._schema_version()) != _SCHEMA_VERSION:
             raise MemorySystemError(
                 f"{self._path}: found a memory file of schema {found}, expected {_SCHEMA_VERSION}; "
@@ -220,17 +292,16 @@ class MemoryFile:
             )
 
     def _schema_version(self) -> int:
-        version: int = self._execute("PRAGMA user_version")[0][0]
+        version: int = self.execute("PRAGMA user_version")[0][0]
         return version
 
-    def _insert(self, draft: Draft, realm: str) -> str:
+    def _insert(self, draft: Draft, realm: str, memory_id: str) -> str:
         if draft.type not in TYPES:
             raise MemorySystemError(f"memory type {draft.type!r} is not one of {', '.join(TYPES)}")
-        memory_id = os.urandom(16).hex()
         found = words(draft.content)
         if not found:
             raise MemorySystemError(f"the memory of source {draft.source_id!r} is empty; expected a text")
-        [(seq,)] = self._execute(
+        [(seq,)] = self.execute(
             "INSERT INTO memory (id, realm, type, content, source_id, created_ms, word_count) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq",
             memory_id,
@@ -238,12 +309,17 @@ class MemoryFile:
             draft.type,
             draft.content,
             draft.source_id,
-            time.time_ns() // 1_000_000,
+            now_ms(),
             len(found),
         )
-        self._execute("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", seq, " ".join(found))
-        self._execute("INSERT INTO memory_vector (seq, vector) VALUES (?, ?)", seq, pack(vectorise(telling(found))))
+        self.execute("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", seq, " ".join(found))
+        self.execute("INSERT INTO memory_vector (seq, vector) VALUES (?, ?)", seq, pack(vectorise(telling(found))))
         return memory_id
+
+    def _delete(self, memory: Recorded) -> None:
+        self.execute("DELETE FROM memory_words WHERE rowid = ?", memory.seq)
+        self.execute("DELETE FROM memory_vector WHERE seq = ?", memory.seq)
+        self.execute("DELETE FROM memory WHERE seq = ?", memory.seq)
 
     def _supersede(self, old_ids: Sequence[str], drafts: Sequence[Draft], ids: Sequence[str], realm: str) -> None:
         if not old_ids:
@@ -253,14 +329,14 @@ class MemoryFile:
                 "only a memory of type correction, remembered by itself, supersedes others; nothing was remembered"
             )
         for old_id in old_ids:
-            if old_id == ids[0] or not self._execute("SELECT 1 FROM memory WHERE id = ? AND realm = ?", old_id, realm):
-                raise MemorySystemError(
+            if old_id == ids[0] or not self.execute("SELECT 1 FROM memory WHERE id = ? AND realm = ?", old_id, realm):
+                raise UnknownIdError(
                     f"{self._path}: realm {realm!r} has no memory {old_id!r} to supersede; nothing was remembered"
                 )
-            self._execute("UPDATE memory SET superseded_by = ? WHERE id = ?", ids[0], old_id)
+            self.execute("UPDATE memory SET superseded_by = ? WHERE id = ?", ids[0], old_id)
 
     def _check_searchable(self, memory_id: str, draft: Draft) -> None:
-        memory = self._find(memory_id)
+        memory = self.find(memory_id)
         if memory is None or memory.content != draft.content or not self._indexed(memory):
             raise MemorySystemError(
                 f"{self._path}: the memory of source {draft.source_id!r} cannot be found again; nothing was remembered"
@@ -270,17 +346,13 @@ class MemoryFile:
         """Look the memory up in the index by its longest word."""
         probe = max(words(memory.content), key=len)
         return bool(
-            self._execute(
+            self.execute(
                 "SELECT 1 FROM memory_words WHERE memory_words MATCH ? AND rowid = ?", f'"{probe}"', memory.seq
             )
         )
 
-    def _find(self, memory_id: str) -> Recorded | None:
-        rows = self._execute(f"SELECT {_COLUMNS} FROM memory WHERE id = ?", memory_id)
-        return Recorded(*rows[0]) if rows else None
-
     def _traces(self, memory: Recorded) -> list[Any]:
-        return self._execute(
+        return self.execute(
             "SELECT 1 FROM memory WHERE seq = ? OR id = ? OR superseded_by = ? "
             "UNION ALL SELECT 1 FROM memory_words WHERE rowid = ? UNION ALL SELECT 1 FROM memory_vector WHERE seq = ?",
             memory.seq,
@@ -290,20 +362,20 @@ class MemoryFile:
             memory.seq,
         )
 
-    def _execute(self, sql: str, *arguments: object) -> list[Any]:
-        with _faults_of(self._path):
-            return self._connection.execute(sql, arguments).fetchall()
 
-    @contextmanager
-    def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[None]:
-        self._execute(f"BEGIN {mode}")
-        try:
-            yield
-            self._execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._execute("ROLLBACK")
-            raise
+def new_id() -> str:
+    """Make an id that cannot be guessed and was never given."""
+    return os.urandom(16).hex()
+
+
+def now_ms() -> int:
+    """Tell the time in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def any_of(query_words: Sequence[str]) -> str:
+    """Write what FTS5 matches where one of the words is."""
+    return " OR ".join(f'"{word}"' for word in query_words)
 
 
 @contextmanager

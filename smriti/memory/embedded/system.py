@@ -11,10 +11,23 @@ from pathlib import Path
 from threading import RLock
 
 from smriti.errors import MemorySystemError
-from smriti.memory.embedded import hook, ledger, store, vector
-from smriti.memory.embedded.lanes import LANES, Question, recall, recall_from
+from smriti.memory.embedded import finding, hook, ledger, store, vector
+from smriti.memory.embedded.finding import LAYERS, Found
+from smriti.memory.embedded.journal import Journal, Sighting
+from smriti.memory.embedded.lanes import LANES
 from smriti.memory.embedded.store import Draft, MemoryFile
-from smriti.types import Attachment, Condition, Hit, Hook, Memory, SystemIdentity
+from smriti.types import (
+    Action,
+    Attachment,
+    Condition,
+    Hit,
+    Hook,
+    Memory,
+    Observation,
+    Recalled,
+    RecallForm,
+    SystemIdentity,
+)
 
 
 class EmbeddedMemory:
@@ -22,7 +35,23 @@ class EmbeddedMemory:
 
     name = "embedded"
     lanes = tuple(LANES)
-    capabilities = frozenset({"supersede", "projects", "provenance", "layers", "restart"})
+    layers = tuple(layer for layer in LAYERS if layer != "xr")
+    """What searches a realm alone; `search` takes xr as well, the lane that is there to ask other projects."""
+    capabilities = frozenset(
+        {
+            "supersede",
+            "update",
+            "expand",
+            "capture",
+            "actions",
+            "budget",
+            "layers",
+            "projects",
+            "global",
+            "provenance",
+            "restart",
+        }
+    )
 
     @property
     def version(self) -> str:
@@ -60,22 +89,59 @@ class EmbeddedStore:
             return self._memories.remember(drafts, realm, supersedes)
 
     def search(self, query: str, realm: str, k: int, layer: str | None = None) -> list[Hit]:
-        """Return at most `k` hits of the fusion, or of the lane `layer` alone; empty where nothing matches."""
-        if layer is not None and layer not in LANES:
-            raise MemorySystemError(
-                f"layer {layer!r} is not a lane of the embedded memory; its lanes are {', '.join(LANES)}"
-            )
+        """Return at most `k` hits of a layer, or of the memories; empty where nothing matches.
+
+        No layer but xr returns what belongs to another project; see finding.py.
+        """
         with self._turn:
-            question = Question(self._memories, query, realm, k)
-            found = recall(question) if layer is None else recall_from(layer, question)
-        return [
-            Hit(id=memory.id, content=memory.content, score=score, source_ids=(memory.source_id,))
-            for memory, score, _ in found
-        ]
+            return list(map(_hit, finding.search(self._memories, query, realm, k, layer)))
+
+    def correct(self, memory_id: str, memory: Memory, realm: str) -> str:
+        """Store `memory` in the place of one of the same realm; whatever its type, it is stored as a correction."""
+        with self._turn:
+            draft = Draft(memory.content, "correction", memory.source_id)
+            return self._memories.remember([draft], realm, [memory_id])[0]
+
+    def update(self, memory_id: str, content: str) -> str:
+        """Change what a memory says; it keeps its id."""
+        with self._turn:
+            self._memories.update(memory_id, content)
+        return memory_id
+
+    def compact(self, query: str, realm: str, k: int) -> list[Hit]:
+        """Search the memories, with contents cut to 80 characters and `…`."""
+        with self._turn:
+            found = finding.search(self._memories, query, realm, k)
+        return [_hit(finding.compacted(hit)) for hit in found]
+
+    def expand(self, memory_id: str) -> str:
+        with self._turn:
+            return finding.expand(self._memories, memory_id).content
+
+    def capture(self, observations: Sequence[Observation], realm: str) -> list[str]:
+        """Store observations in order, all or none; the layer `observations` finds them, and a recall."""
+        sightings = [Sighting(seen.session_id, seen.tool, seen.content, seen.source_id) for seen in observations]
+        with self._turn:
+            return Journal(self._memories).capture(sightings, realm)
+
+    def act(self, title: str, memory_ids: Sequence[str], realm: str) -> str:
+        with self._turn:
+            return Journal(self._memories).act(title, memory_ids, realm)
+
+    def actions(self, realm: str) -> list[Action]:
+        with self._turn:
+            deeds = Journal(self._memories).actions(realm)
+        return [Action(id=deed.id, title=deed.title, memory_ids=deed.memory_ids) for deed in deeds]
+
+    def recall(self, query: str, realm: str, form: RecallForm, budget: int, layer: str | None = None) -> Recalled:
+        """Disclose what matches in at most `budget` tokens of four characters; see finding.py."""
+        with self._turn:
+            disclosed = finding.recall_within(self._memories, query, realm, form=form, budget=budget, layer=layer)
+        return Recalled(tuple(map(_hit, disclosed.hits)), disclosed.text, disclosed.cut)
 
     def forget(self, ids: Sequence[str]) -> None:
         with self._turn:
-            self._memories.forget(ids)
+            Journal(self._memories).forget(ids)
 
     def attach(self, realm: str, condition: Condition) -> Attachment:
         """Give hooks under on and ablate, else none and the kill switch for any that are configured elsewhere."""
@@ -103,6 +169,11 @@ class EmbeddedStore:
 
     def _opened(self) -> MemoryFile:
         return MemoryFile.open(str(self.home), durable=False)
+
+
+def _hit(found: Found) -> Hit:
+    recorded = found.recorded
+    return Hit(id=recorded.id, content=recorded.content, score=found.score, source_ids=(recorded.source_id,))
 
 
 def _ablated(condition: Condition) -> str:
