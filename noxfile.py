@@ -69,6 +69,27 @@ def coding_life(session: nox.Session) -> None:
     retrieval(session, "coding-life")
 
 
+@nox.session(default=False)
+def lifecycle(session: nox.Session) -> None:
+    """Run the lifecycle checks from the built wheel (on embedded unless --memory is given), then verify the receipt."""
+    arguments = list(session.posargs)
+    named = option(arguments, "--out") or option(arguments, "--resume")
+    systems = [name.partition(":")[0].strip() for text in options(arguments, "--memory") for name in text.split(",")]
+    install_wheel(session, *([] if {"vector", "hybrid"}.isdisjoint(systems) else ["vector"]))
+    if not any(argument.startswith(("--memory", "--resume", "--help")) for argument in arguments):
+        arguments += ["--memory", "embedded"]
+    before = receipts_of("lifecycle")
+    stands = True
+    try:
+        session.run("smriti", "lifecycle", *arguments)
+    except nox.command.CommandFailed:
+        stands = False
+    for receipt in [Path(named)] if named else sorted(receipts_of("lifecycle") - before):
+        session.run("smriti", "verify", str(receipt))
+    if not stands:
+        session.error("lifecycle did not end with exit status 0; what it printed says why")
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on this Python; posargs go to pytest."""

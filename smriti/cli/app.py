@@ -27,6 +27,7 @@ _COMMANDS = {
     "longmemeval": "smriti.cli.retrieval:longmemeval",
     "locomo": "smriti.cli.retrieval:locomo",
     "coding-life": "smriti.cli.retrieval:coding_life",
+    "lifecycle": "smriti.cli.lifecycle:lifecycle",
     "verify": "smriti.cli.receipts:verify",
     "compare": "smriti.cli.compare:compare",
     "plan": "smriti.cli.power:plan",

@@ -9,11 +9,20 @@ from smriti.cli import sources
 from smriti.corpus import load_corpus
 from smriti.datasets import lock
 from smriti.errors import UsageError
+from smriti.receipts.check import judge
 from smriti.receipts.fingerprint import code_identity
-from smriti.receipts.gold import check_gold, check_tasks, evidence_rows, settled, unsettled
+from smriti.receipts.gold import DATA_SET, check_gold, check_tasks, evidence_rows, settled, unsettled
 from smriti.receipts.verify import Verdict
 from smriti.receipts.writer import read_manifest
-from smriti.types import BenchManifest, RetrievalManifest, RetrievalSuite, TaskIdentity
+from smriti.suites.lifecycle.checks import checks_path, read_checks
+from smriti.types import (
+    LIFECYCLE_CHECKS,
+    BenchManifest,
+    LifecycleManifest,
+    RetrievalManifest,
+    RetrievalSuite,
+    TaskIdentity,
+)
 
 _READERS: dict[RetrievalSuite, Callable[[Path | None, Mapping[str, sources.Option]], sources.Source]] = {
     "longmemeval": sources.longmemeval,
@@ -40,6 +49,8 @@ class Present:
         try:
             if isinstance(manifest, BenchManifest):
                 return self._tasks(verdict, manifest)
+            if isinstance(manifest, LifecycleManifest):
+                return self._checks(verdict, manifest)
             return self._gold(verdict, manifest)
         except UsageError as error:
             return self._unsettled(verdict, str(error))
@@ -62,6 +73,15 @@ class Present:
             return self._unsettled(verdict, f"what is here is another ({here})")
         self.used = self._data is not None
         return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading.corpora))
+
+    def _checks(self, verdict: Verdict, manifest: LifecycleManifest) -> Verdict:
+        here = read_checks(checks_path())
+        if manifest.datasets != {LIFECYCLE_CHECKS: here.sha256}:
+            return self._unsettled(verdict, f"what is here are others ({LIFECYCLE_CHECKS} {here.sha256})")
+        found = {check.id: check for check in here.checks}
+        wrong = [f"{check.id}: not the check that is here" for check in manifest.checks if found.get(check.id) != check]
+        wrong += [f"{name}: left out" for name in found.keys() - {check.id for check in manifest.checks}]
+        return settled(verdict, judge(DATA_SET, wrong, f"the {len(found)} checks are those that are here, by digest"))
 
     def _tasks(self, verdict: Verdict, manifest: BenchManifest) -> Verdict:
         installed = {

@@ -16,11 +16,11 @@ from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.verify import verify
 from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, read_manifest
-from smriti.types import BenchManifest, RetrievalManifest
+from smriti.types import BenchManifest, LifecycleManifest, RetrievalManifest
 
 EXIT_DOES_NOT_STAND = 1
 
-ManifestT = TypeVar("ManifestT", BenchManifest, RetrievalManifest)
+ManifestT = TypeVar("ManifestT", BenchManifest, RetrievalManifest, LifecycleManifest)
 
 
 def folder(text: str) -> Path:

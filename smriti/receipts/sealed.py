@@ -13,7 +13,7 @@ from smriti.receipts.rows import read_lines
 from smriti.receipts.verify import Verdict, verify
 from smriti.receipts.writer import SCORES, SUMMARY, read_manifest
 from smriti.score import scoring_of
-from smriti.types import BenchManifest, RetrievalManifest, Summary
+from smriti.types import BenchManifest, LifecycleManifest, RetrievalManifest, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,12 @@ def read_sealed(directory: Path) -> SealedReceipt:
         failed = "; ".join(f"{check.name}: {check.detail}" for check in verdict.checks if check.ok is False)
         raise ReceiptError(f"{directory} does not verify: {failed}")
     manifest = read_manifest(directory)
+    if isinstance(manifest, LifecycleManifest):
+        raise ReceiptError(
+            f"{directory} is a receipt of the suite {manifest.suite}, which is not reported, compared or claimed from "
+            f"yet; `smriti verify` checks it, and its {SUMMARY} has every figure. Expected a receipt of the bench or "
+            "of a retrieval suite"
+        )
     record = scoring_of(manifest).record_type
     content = (directory / SUMMARY).read_bytes()
     return SealedReceipt(

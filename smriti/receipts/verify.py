@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from smriti.errors import ReceiptError
 from smriti.receipts.check import Check, is_time, judge
+from smriti.receipts.lifecycle import LifecycleRules
 from smriti.receipts.questions import QuestionRules
 from smriti.receipts.rows import Rows, Rules, read_lines, read_rows
 from smriti.receipts.trials import TrialRules
@@ -32,7 +33,7 @@ from smriti.receipts.writer import (
     stated,
 )
 from smriti.score import scoring_of
-from smriti.types import BenchManifest, FileSeal, Manifest, RetrievalManifest, Seam, Summary
+from smriti.types import BenchManifest, FileSeal, LifecycleManifest, Manifest, RetrievalManifest, Seam, Summary
 
 State = Literal["verified", "refused", "interrupted"]
 
@@ -90,8 +91,14 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _rules(manifest: BenchManifest | RetrievalManifest) -> Rules:
-    return TrialRules(manifest) if isinstance(manifest, BenchManifest) else QuestionRules(manifest)
+def _rules(manifest: BenchManifest | RetrievalManifest | LifecycleManifest) -> Rules:
+    match manifest:
+        case BenchManifest():
+            return TrialRules(manifest)
+        case RetrievalManifest():
+            return QuestionRules(manifest)
+        case LifecycleManifest():
+            return LifecycleRules(manifest)
 
 
 def _checks(

@@ -20,7 +20,7 @@ from smriti.protocols import EvidenceT, RecordT, Scoring
 from smriti.receipts.fingerprint import differences
 from smriti.receipts.redact import redact
 from smriti.score import scoring_of
-from smriti.types import BenchManifest, FileSeal, Manifest, RetrievalManifest, Seam, Summary
+from smriti.types import BenchManifest, FileSeal, LifecycleManifest, Manifest, RetrievalManifest, Seam, Summary
 
 MANIFEST, EVIDENCE, SCORES, SEAMS, SUMMARY = (
     "manifest.json",
@@ -35,8 +35,8 @@ BLOB_KINDS: tuple[BlobKind, ...] = ("transcripts", "diffs", "checks")
 RowT = TypeVar("RowT", bound=BaseModel)
 ManifestT = TypeVar("ManifestT", bound=Manifest)
 
-_MANIFEST: TypeAdapter[BenchManifest | RetrievalManifest] = TypeAdapter(
-    Annotated[BenchManifest | RetrievalManifest, Field(discriminator="suite")]
+_MANIFEST: TypeAdapter[BenchManifest | RetrievalManifest | LifecycleManifest] = TypeAdapter(
+    Annotated[BenchManifest | RetrievalManifest | LifecycleManifest, Field(discriminator="suite")]
 )
 
 
@@ -164,7 +164,7 @@ def stated(model: Manifest | Summary) -> bytes:
     return model.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
 
 
-def read_manifest(directory: Path) -> BenchManifest | RetrievalManifest:
+def read_manifest(directory: Path) -> BenchManifest | RetrievalManifest | LifecycleManifest:
     """Read a receipt's manifest; ReceiptError if there is none or it is not one."""
     path = directory / MANIFEST
     try:

@@ -6,8 +6,9 @@ from typing import Any
 
 from smriti.protocols import Scoring
 from smriti.score.bench import BenchScoring
+from smriti.score.lifecycle import LifecycleScoring
 from smriti.score.retrieval import RetrievalScoring
-from smriti.types import BenchManifest, Manifest, RetrievalManifest, Summary
+from smriti.types import BenchManifest, LifecycleManifest, Manifest, RetrievalManifest, Summary
 
 
 def scoring_of(manifest: Manifest) -> Scoring[Any, Any]:
@@ -17,6 +18,8 @@ def scoring_of(manifest: Manifest) -> Scoring[Any, Any]:
             return BenchScoring(manifest)
         case RetrievalManifest():
             return RetrievalScoring(manifest)
+        case LifecycleManifest():
+            return LifecycleScoring(manifest)
     raise TypeError(f"a manifest of suite {manifest.suite!r} is none that can be scored")
 
 
