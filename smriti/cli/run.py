@@ -6,9 +6,9 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import typer
 
@@ -50,6 +50,14 @@ def resumable(directory: Path, kind: type[ManifestT]) -> ManifestT:
 def cores() -> int:
     """Count the cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def adapters_on_stderr() -> Iterator[TextIO]:
+    """Send what adapters print to stderr, and yield stdout, which is for what the command itself prints."""
+    stdout = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield stdout
 
 
 @contextmanager

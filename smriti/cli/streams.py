@@ -21,7 +21,8 @@ def guard() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+            # It takes the lowest number that is free, which is this one; a process that is started has it, too.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if sys.stdout is sys.__stdout__:
         sys.stdout = _guarded(sys.stdout, 1)
     if sys.stderr is sys.__stderr__:
