@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -148,6 +150,24 @@ def verify(session: nox.Session) -> None:
     session.install("-e", ".")
     named = session.posargs or [str(path.parent) for path in sorted(RECEIPTS.glob("*/*/manifest.json"))]
     session.run("smriti", "verify", *named)
+
+
+@nox.session(default=False)
+def readme(session: nox.Session) -> None:
+    """Run what README.md shows, keep the receipts in docs/receipts/, and show what was printed."""
+    install_wheel(session)
+    for suite, arguments in (("bench", ["--trials", "3"]), ("coding-life", [])):
+        receipt = Path("docs/receipts") / suite
+        shutil.rmtree(receipt, ignore_errors=True)
+        ran = session.run("smriti", suite, *arguments, "--out", str(receipt), silent=True, stderr=subprocess.DEVNULL)
+        verified = session.run("smriti", "verify", str(receipt), silent=True)
+        printed = f"{ran}$ smriti verify {receipt}\n{verified}"
+        digest = hashlib.sha256((receipt / "summary.json").read_bytes()).hexdigest()
+        text = Path("README.md").read_text(encoding="utf-8")
+        before, start, rest = text.partition(f"<!-- {suite} -->\n")
+        _, end, after = rest.partition(f"<!-- /{suite} -->\n")
+        shown = f"<!-- receipt: {receipt}@{digest} -->\n\n```text\n{printed.rstrip()}\n```\n"
+        Path("README.md").write_text(f"{before}{start}{shown}{end}{after}", encoding="utf-8")
 
 
 @nox.session(default=False)

@@ -15,7 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 from smriti.cli.compare import comparisons
-from smriti.cli.receipts import lines
+from smriti.cli.present import Present
+from smriti.cli.receipts import CLOSING, lines
 from smriti.cli.retrieval_summary import print_retrieval_summary
 from smriti.cli.summary import print_summary
 from smriti.errors import ReceiptError, UsageError
@@ -68,7 +69,8 @@ def make(
     Exit 0: it was written. Exit 1: refused, with every gate that is not met. Exit 2: unusable input.
     """
     _check_named(directories, out, title)
-    made = make_claim(directories, title, [] if compare is None else list(map(_compared, comparisons(*compare))))
+    compared = [] if compare is None else list(map(_compared, comparisons(*compare)))
+    made = make_claim(directories, title, compared, Present().look)
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -191,7 +193,7 @@ def _printed(receipt: SealedReceipt, name: Path) -> tuple[list[str], list[str]]:
         else:
             print_retrieval_summary(receipt.manifest, receipt.summary, name)
     verdict = [line.replace(str(receipt.directory), str(name)) for line in lines(receipt.verdict)]
-    return printed.getvalue().splitlines(), verdict
+    return printed.getvalue().splitlines(), [*verdict, CLOSING]
 
 
 @contextlib.contextmanager

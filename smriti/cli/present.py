@@ -61,7 +61,7 @@ class Present:
             here = ", ".join(f"{name} {sha256}" for name, sha256 in source.datasets.items())
             return self._unsettled(verdict, f"what is here is another ({here})")
         self.used = self._data is not None
-        return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading.corpora))
+        return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading))
 
     def _tasks(self, verdict: Verdict, manifest: BenchManifest) -> Verdict:
         installed = {

@@ -29,6 +29,11 @@ def guard() -> None:
         sys.stderr = _guarded(sys.stderr, 2)
 
 
+def printable(text: str) -> str:
+    """Return a line in which whatever a terminal would not show, or would obey, is written out."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 def finish() -> None:
     """Write out what is left; UsageError when stdout would not take it all, unless its reader had gone away."""
     sys.stderr.flush()

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from smriti.errors import ReceiptError
 from smriti.receipts.gates import Gate, gates, stated_gates
-from smriti.receipts.sealed import SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
 from smriti.receipts.wording import (
     claimed_scores,
     design,
@@ -81,7 +81,10 @@ class Claim(Stored):
 
 
 def make_claim(
-    directories: Sequence[Path], title: str | None = None, comparisons: Sequence[Compared] = ()
+    directories: Sequence[Path],
+    title: str | None = None,
+    comparisons: Sequence[Compared] = (),
+    look: Look = lambda verdict: verdict,
 ) -> Claim | list[Gate]:
     """Return what the receipts in `directories` support, or every gate that one of them does not pass.
 
@@ -91,7 +94,7 @@ def make_claim(
     receipts: list[SealedReceipt] = []
     for directory in directories:
         try:
-            receipts.append(read_sealed(directory))
+            receipts.append(read_sealed(directory, look))
         except ReceiptError as error:
             unmet.append(Gate(str(directory), "verified", str(error), "a finished run that `smriti verify` verifies"))
             unmet += stated_gates(directory)

@@ -85,6 +85,11 @@ class Comparison:
         code = (difference.field == "code" for difference in self.allowed)  # which holds smriti's own systems
         if not any(memory) and not any(code):
             found.append("a/a: both sides have the same memory system, as far as it can be told; this shows chance")
+        if self.condition is not None and not any(contrast.condition == "off" for contrast in self.contrasts):
+            found.append(
+                "unchecked: without off in both receipts nobody can tell whether more than the memory system changed "
+                "between the two runs"
+            )
         return (*found, *_receipts_flags(self.baseline, self.candidate))
 
     def stated(self) -> dict[str, Any]:

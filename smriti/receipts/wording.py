@@ -83,7 +83,8 @@ def design(manifest: BenchManifest | RetrievalManifest) -> str:
     data = ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in manifest.datasets.items())
     cutoffs = ", ".join(map(str, manifest.config.k))
     options = "".join(f"; {name} {value}" for name, value in manifest.config.options.items())
-    return f"{asked} questions of {len(manifest.corpora)} corpora of {data}; k = {cutoffs}{options}"
+    corpora = f"{len(manifest.corpora)} corpora" if len(manifest.corpora) != 1 else "one corpus"
+    return f"{asked} questions of {corpora} of {data}; k = {cutoffs}{options}"
 
 
 def limits(manifest: BenchManifest | RetrievalManifest) -> list[str]:
