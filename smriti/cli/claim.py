@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,8 +21,7 @@ from smriti.cli.receipts import CLOSING, lines
 from smriti.cli.retrieval_summary import print_retrieval_summary
 from smriti.cli.summary import print_summary
 from smriti.errors import ReceiptError, UsageError
-from smriti.receipts.claim import Claim, Compared, make_claim, markdown
-from smriti.receipts.compare import Comparison
+from smriti.receipts.claim import Claim, compared, make_claim, markdown
 from smriti.receipts.gates import Gate
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
@@ -29,6 +29,11 @@ from smriti.types import BenchManifest
 
 RECEIPTS = Path("receipts")
 LONGEST_TITLE = 120
+_CLAIMS = re.compile(
+    r"(?i)\d\s*(?:%|percent|times|x\b)|\d\.\d|\b(?:better|worse|best|worst|more|less|most|least|higher|lower|faster|slower|"
+    r"superior\w*|improv\w*|outperform\w*|beat\w*|win\w*|boost\w*|increas\w*|reduc\w*|doubl\w*|effective\w*|proven?)\b"
+)
+"""What a title may not say: all other words of a claim are fixed, and have their gates."""
 _MAKE = "make"
 
 
@@ -69,8 +74,8 @@ def make(
     Exit 0: it was written. Exit 1: refused, with every gate that is not met. Exit 2: unusable input.
     """
     _check_named(directories, out, title)
-    compared = [] if compare is None else list(map(_compared, comparisons(*compare)))
-    made = make_claim(directories, title, compared, Present().look)
+    pairs = [] if compare is None else list(map(compared, comparisons(*compare)))
+    made = make_claim(directories, title, pairs, Present().look)
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -101,7 +106,8 @@ def check(
 
     A figure names one as a link, [0.593](receipt:RUN-ID#delta_sr/on/all); a table of figures or a fence with what a
     command printed stands after <!-- receipt: RUN-ID -->. RUN-ID may be a folder or a sha256, and @SHA256 behind it
-    says which receipt it must be. Exit 1 if a figure differs, or if a file names no receipt.
+    says which receipt it must be. What `smriti claim --out` wrote is compared with its receipts word for
+    word. Exit 1 if a figure differs, or if a file names no receipt.
     """
     texts = [(path, _text(path)) for path in files]
     roots = receipts or [RECEIPTS]
@@ -119,17 +125,6 @@ def check(
         raise typer.Exit(1)
 
 
-def _compared(comparison: Comparison) -> Compared:
-    verdict = comparison.verdict
-    return Compared(
-        a=comparison.baseline.receipt.sha256,
-        b=comparison.candidate.receipt.sha256,
-        verdict=verdict.word,
-        exceptions=tuple(map(str, comparison.allowed)),
-        statements=(verdict.sentence,),
-    )
-
-
 def _check_named(directories: Sequence[Path], out: Path | None, title: str | None) -> None:
     for directory in directories:
         if not directory.is_dir():
@@ -145,6 +140,11 @@ def _check_named(directories: Sequence[Path], out: Path | None, title: str | Non
     if title is not None and (not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable()):
         raise UsageError(
             f"--title is {title!r:.200}, expected one line of at most {LONGEST_TITLE} printable characters"
+        )
+    if title is not None and (claims := _CLAIMS.search(title)):
+        raise UsageError(
+            f"--title {title!r} claims something by itself ({claims[0]!r}), which no receipt is asked about; expected "
+            "what was measured, without figures or comparisons"
         )
 
 

@@ -67,7 +67,7 @@ def check_tasks(manifest: BenchManifest, installed: Mapping[str, TaskIdentity], 
     if same_code and of != len(installed):
         unlike.append(f"{of!r} tasks to choose from, {len(installed)} here")
     if not unlike:
-        return Check(TASKS, True, f"the {len(manifest.tasks)} tasks are those that are installed here, by digest")
+        return Check(TASKS, True, f"{len(manifest.tasks)} of {len(manifest.tasks)} are those installed here, by digest")
     if same_code:
         return judge(TASKS, unlike, "")
     more = f"; and {len(unlike) - SHOWN} more" if len(unlike) > SHOWN else ""

@@ -218,10 +218,15 @@ def test_a_manifest_that_cannot_be_read_is_one_gate(tmp_path: Path) -> None:
     assert names(unmet(tmp_path / "run")) == ["verified"]
 
 
+def a_comparison(**fields: Any) -> Compared:
+    stated: dict[str, Any] = {"a_system": None, "b_system": None, "condition": "on", "verdict": "no difference shown"}
+    return Compared(**{**stated, "exceptions": {}, "statements": (), **fields})
+
+
 def test_a_comparison_needs_both_receipts_in_the_claim(tmp_path: Path) -> None:
     receipt = bench(tmp_path / "run")
     digest = read_sealed(receipt).sha256
-    compared = Compared(a=digest, b="9" * 64, verdict="better", exceptions=(), statements=())
+    compared = a_comparison(a=digest, b="9" * 64, verdict="better")
     (gate,) = unmet(receipt, comparisons=[compared])
     assert (gate.name, gate.receipt) == ("comparison", "9" * 64)
     within = compared.model_copy(update={"b": digest})
@@ -333,9 +338,7 @@ def test_an_interval_that_holds_zero_shows_no_difference(tmp_path: Path, lucky: 
 def test_a_comparison_is_repeated_with_what_was_let_differ(tmp_path: Path) -> None:
     receipt = bench(tmp_path / "run")
     digest = read_sealed(receipt).sha256
-    compared = Compared(
-        a=digest, b=digest, verdict="no difference shown", exceptions=("k: 5 | 10",), statements=("So.",)
-    )
+    compared = a_comparison(a=digest, b=digest, exceptions={"k": "k: 5 | 10"}, statements=("So.",))
     text = markdown(claimed(receipt, comparisons=[compared]))
     assert f"## {digest[:12]} and {digest[:12]}: no difference shown\n\n- So.\n" in text
     assert r"- Allowed to differ: k: 5 \| 10" in text

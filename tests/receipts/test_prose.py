@@ -382,6 +382,7 @@ def test_every_figure_of_a_claim_is_found_and_right(root: Path) -> None:
     claim = make_claim([root / "receipts" / "bench" / "one", root / "receipts" / "two"])
     assert isinstance(claim, Claim)
     text = markdown(claim)
+    (root / "claim.json").write_text(claim.model_dump_json(by_alias=True))
     prose = check(root, text)
     assert prose.problems == []
     figures = sum(len(section.figures) for section in claim.receipts)
@@ -394,7 +395,7 @@ def test_every_figure_of_a_claim_is_found_and_right(root: Path) -> None:
                 .replace("| 0.722 |", "| 0.723 |")
                 .replace("| 0.333 |", "| 0.334 |")
             )
-            assert len(problems(root, "\n".join(changed))) == 1
+            assert len({problem.partition(":")[0] for problem in problems(root, "\n".join(changed) + "\n")}) == 1
 
 
 # Rounding
