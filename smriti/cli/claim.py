@@ -25,7 +25,8 @@ from smriti.receipts.claim import Claim, compared, make_claim, markdown
 from smriti.receipts.gates import Gate
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
-from smriti.types import BenchManifest
+from smriti.receipts.writer import read_manifest, write_new
+from smriti.types import BenchManifest, RetrievalManifest
 
 RECEIPTS = Path("receipts")
 LONGEST_TITLE = 120
@@ -76,6 +77,9 @@ def make(
     _check_named(directories, out, title)
     pairs = [] if compare is None else list(map(compared, comparisons(*compare)))
     made = make_claim(directories, title, pairs, Present().look)
+    unpinned = list(_unpinned(directories))
+    if unpinned:
+        made = [*(made if isinstance(made, list) else []), *unpinned]
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -148,6 +152,16 @@ def _check_named(directories: Sequence[Path], out: Path | None, title: str | Non
         )
 
 
+def _unpinned(directories: Sequence[Path]) -> Iterator[Gate]:
+    """Yield a gate for each whole set that no pin of this version knows: anything could be called that."""
+    for directory in directories:
+        with contextlib.suppress(ReceiptError):
+            manifest = read_manifest(directory)
+            if isinstance(manifest, RetrievalManifest) and not Present().pinned(manifest):
+                named = ", ".join(f"{name} {sha256}" for name, sha256 in manifest.datasets.items()) or "none"
+                yield Gate(str(directory), "data set", named, f"one that this version pins for {manifest.suite}")
+
+
 def _refuse(unmet: list[Gate], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"claim": None, "unmet": [asdict(gate) for gate in unmet], "files": []}))
@@ -170,7 +184,7 @@ def _write(claim: Claim, out: Path) -> list[Path]:
                 raise UsageError(f"{path} is there and is another; a claim is not written over it. Give another --out")
         out.mkdir(parents=True, exist_ok=True)
         for path, content in contents.items():
-            path.write_bytes(content)
+            write_new(path, content)
     except OSError as error:
         raise ReceiptError(f"{out}: cannot write the claim: {error.strerror or error}") from error
     return list(contents)

@@ -73,8 +73,6 @@ def _manifest_gates(where: str, manifest: Manifest) -> Iterator[Gate]:
     chosen, of = manifest.selection.get("selected"), manifest.selection.get("of")
     if chosen is None or chosen != of:
         yield Gate(where, "coverage", f"{chosen} of {of} selected", "everything that there is")
-    if not manifest.sandbox:
-        yield Gate(where, "sandbox", "no level stated", "the level, be it `none`")
 
 
 def _design_gates(where: str, manifest: BenchManifest, attempted: int) -> Iterator[Gate]:

@@ -66,6 +66,7 @@ class TrialRules:
 
     def row_problems(self, row: TrialEvidence) -> Iterator[str]:
         yield from _misplacements(self._tasks, row)
+        yield from _misplanted(row)
         yield from _contradictions(self._manifest, row)
 
     def place(self, case: object) -> tuple[object, ...]:
@@ -87,13 +88,19 @@ def _misplacements(tasks: Mapping[str, tuple[str, str, str]], row: TrialEvidence
         yield f"realm {row.realm!r} is another trial's"
 
 
-def _contradictions(manifest: BenchManifest, row: TrialEvidence) -> Iterator[str]:
-    """Say what no trial can have left behind."""
-    blobs = row.blobs
+def _misplanted(row: TrialEvidence) -> Iterator[str]:
+    """Say what no store and no channel can have held."""
+    if len({planted.id for planted in row.planted}) < len(row.planted):
+        yield "a memory planted twice under one id"
     if row.condition in _UNPLANTED and row.planted:
         yield f"{len(row.planted)} memories planted under {row.condition}"
     if row.condition == "off" and row.delivery != "none":
         yield f"memory delivered by {row.delivery!r} under off"
+
+
+def _contradictions(manifest: BenchManifest, row: TrialEvidence) -> Iterator[str]:
+    """Say what no trial can have left behind."""
+    blobs = row.blobs
     if (row.turns or 0) < 0 or any((seconds or 0) < 0 for _, seconds in row.seconds):
         yield "fewer turns than none, or an end before its beginning"
     if row.fault is None:

@@ -39,6 +39,7 @@ from smriti.types import BenchManifest, FileSeal, Manifest, RetrievalManifest, S
 
 MOST_CONTENT_BYTES = 1 << 28
 """Of a transcript, a diff or a check's output."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 State = Literal["verified", "refused", "interrupted"]
 
@@ -132,10 +133,14 @@ def _check_manifest(manifest: Manifest, rules: Rules, content: bytes) -> Check:
     wrong = list(rules.manifest_problems())
     if manifest.planned != rules.plan_size:
         wrong.append(f"planned says {manifest.planned}; what it names makes {rules.plan_size}")
+    if manifest.code.commit is not None and not _COMMIT.fullmatch(manifest.code.commit):
+        wrong.append(f"commit {manifest.code.commit!r} is no commit")
     if not is_time(manifest.started):
         wrong.append(f"started {manifest.started!r} is no time")
     if unseen := [text for text in _texts(manifest.model_dump(mode="json")) if not text.isprintable()]:
         wrong.append(f"{unseen[0]!r:.200} holds what no terminal shows")
+    if not manifest.sandbox:
+        wrong.append("no sandbox level, be it none")
     if not _NAME.fullmatch(manifest.run_id) or manifest.jobs < 1:
         wrong.append(f"run {manifest.run_id!r}, {manifest.jobs} jobs: expected a plain name, and at least one")
     if content != stated(manifest):

@@ -65,7 +65,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
                         f"{directory} exists and is not empty; a receipt is never written over another. "
                         "Give another --out, or --resume it if it is an interrupted run."
                     )
-                _write_new(directory / MANIFEST, stated(manifest))
+                write_new(directory / MANIFEST, stated(manifest))
                 return ReceiptWriter(directory, manifest, [], lock)
 
     @classmethod
@@ -104,7 +104,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
         with _disk(self.directory), self._blobs:
             if not target.exists():
                 folder.mkdir(exist_ok=True)
-                _write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
+                write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
         return name
 
     def append(self, evidence: Sequence[EvidenceT]) -> list[RecordT]:
@@ -133,7 +133,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
                 files=seal_files(self.directory),
                 finished=max(_now(), self.manifest.started),  # a clock may have been set back meanwhile
             )
-            _write_new(self.directory / SUMMARY, stated(summary))
+            write_new(self.directory / SUMMARY, stated(summary))
         return summary
 
     def close(self) -> None:
@@ -272,7 +272,7 @@ def _append_lines(descriptor: int, lines: Sequence[bytes]) -> None:
     os.fsync(descriptor)
 
 
-def _write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, content: bytes) -> None:
     """Put a whole file in its place at once: a crash may leave a `.partial` beside it, but no part under its name."""
     partial = path.with_name(f".{path.name}.partial")
     try:

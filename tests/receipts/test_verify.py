@@ -133,6 +133,11 @@ CONTRADICTED: dict[str, tuple[dict[str, Any], str]] = {
     "more tasks than it selected": ({"selection": {"selected": 2, "of": 3}}, "2 of 3 tasks selected, 3 named"),
     "fewer tasks to choose from": ({"selection": {"selected": 3, "of": 2}}, "3 of 2 tasks selected, 3 named"),
     "a name that is none": ({"run_id": "<b>run</b>"}, "run '<b>run</b>', 1 jobs"),
+    "no level of a sandbox": ({"sandbox": ""}, "no sandbox level, be it none"),
+    "no commit": (
+        {"code": CodeIdentity(version="0", commit="HEAD", dirty=False, sha256="0" * 64)},
+        "commit 'HEAD' is no commit",
+    ),
     "no jobs": ({"jobs": 0}, "run 'run', 0 jobs"),
     "a sign that a terminal obeys": ({"delivery": "\x1b[31mhooks"}, "'\\x1b[31mhooks' holds what no terminal shows"),
     "a sign that turns a line round": ({"host": {"\u202esystem": 1}}, "holds what no terminal shows"),
@@ -276,6 +281,7 @@ def test_an_edited_score_is_found_before_the_seal_too(tmp_path: Path) -> None:
 
 FAULT = Fault(status="agent_error", phase="agent", message="planted")
 IMPOSSIBLE: dict[str, tuple[str, dict[str, Any]]] = {
+    "planted twice": ("alpha/on/t1", {"planted": (Planted(id="m", source_id="m", role="stale"),) * 2}),
     "planted under off": ("alpha/off/t1", {"planted": (Planted(id="m", source_id="m", role="stale"),)}),
     "delivered under off": ("alpha/off/t1", {"delivery": "hooks"}),
     "fewer turns than none": ("alpha/on/t1", {"turns": -1}),
