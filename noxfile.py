@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -43,13 +45,13 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def longmemeval(session: nox.Session) -> None:
-    """Run LongMemEval's retrieval from the built wheel, then verify the receipt; without --data it fetches the set."""
+    """Run LongMemEval's retrieval from the built wheel, verify, write a report; without --data it fetches the set."""
     retrieval(session, "longmemeval", data=f"longmemeval-{option(session.posargs, '--set') or 's'}")
 
 
 @nox.session(default=False)
 def locomo(session: nox.Session) -> None:
-    """Run LoCoMo's retrieval from the built wheel, by turns and by sessions, then verify the receipts.
+    """Run LoCoMo's retrieval from the built wheel, by turns and by sessions; verify and report.
 
     Once with categories 1 to 4 in `all` and once with all five, as published figures are of both, unless one of these
     is given.
@@ -65,7 +67,7 @@ def locomo(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def coding_life(session: nox.Session) -> None:
-    """Run coding-life's retrieval from the built wheel, then verify the receipt."""
+    """Run coding-life's retrieval from the built wheel, verify the receipt, write a report."""
     retrieval(session, "coding-life")
 
 
@@ -113,6 +115,13 @@ def vector(session: nox.Session) -> None:
         session.skip("the packages of smriti[vector] could not be installed; what pip said above is why")
     systems = [f"tests/memory/test_{name}.py" for name in ("vector", "hybrid")]
     session.run("pytest", "-n", "auto", *systems, "tests/contract/test_memory_contract.py", *session.posargs)
+
+
+@nox.session(default=False)
+def durability(session: nox.Session) -> None:
+    """Kill runs at 50 moments each, and hold what stands and what is resumed against undisturbed ones."""
+    session.install("-e", ".", *group("tests"))
+    session.run("pytest", "-n", "auto", "tests/test_durability.py", *session.posargs, env={"SMRITI_KILLS": "50"})
 
 
 @nox.session(default=False)
@@ -169,6 +178,24 @@ def verify(session: nox.Session) -> None:
     session.install("-e", ".")
     named = session.posargs or [str(path.parent) for path in sorted(RECEIPTS.glob("*/*/manifest.json"))]
     session.run("smriti", "verify", *named)
+
+
+@nox.session(default=False)
+def readme(session: nox.Session) -> None:
+    """Run what README.md shows, keep the receipts in docs/receipts/, and show what was printed."""
+    install_wheel(session)
+    for suite, arguments in (("bench", ["--trials", "3"]), ("coding-life", [])):
+        receipt = Path("docs/receipts") / suite
+        shutil.rmtree(receipt, ignore_errors=True)
+        ran = session.run("smriti", suite, *arguments, "--out", str(receipt), silent=True, stderr=subprocess.DEVNULL)
+        verified = session.run("smriti", "verify", str(receipt), silent=True)
+        printed = f"{ran}$ smriti verify {receipt}\n{verified}"
+        digest = hashlib.sha256((receipt / "summary.json").read_bytes()).hexdigest()
+        text = Path("README.md").read_text(encoding="utf-8")
+        before, start, rest = text.partition(f"<!-- {suite} -->\n")
+        _, end, after = rest.partition(f"<!-- /{suite} -->\n")
+        shown = f"<!-- receipt: {receipt}@{digest} -->\n\n```text\n{printed.rstrip()}\n```\n"
+        Path("README.md").write_text(f"{before}{start}{shown}{end}{after}", encoding="utf-8")
 
 
 @nox.session(default=False)

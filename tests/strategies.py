@@ -141,19 +141,21 @@ def evidence(
 
 
 def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int = 0, **fields: Any) -> BenchManifest:
-    """A manifest for a matrix of `tasks` × `conditions` × `trials`."""
+    """A manifest for a matrix of `tasks` × `conditions` × `trials`; a rehearsal unless it is given another class."""
+    scripted = fields.get("evidence_class", "rehearsal") == "rehearsal"
+    agent = "rehearsal" if scripted else "command:coder.toml"
     stated: dict[str, Any] = {
         "suite": "bench",
         "evidence_class": "rehearsal",
         "run_id": "run",
         "config": BenchConfig(
-            memory="embedded", agent="rehearsal", conditions=tuple(conditions), trials=trials, timeout_s=60, seed=seed
+            memory="embedded", agent=agent, conditions=tuple(conditions), trials=trials, timeout_s=60, seed=seed
         ),
         "code": CodeIdentity(version="0", commit=None, dirty=None, sha256="0" * 64),
         "packages": {},
         "systems": (SystemIdentity(name="embedded", version="1"),),
         "agents": (SystemIdentity(name="rehearsal", version="1"),),
-        "scripted": fields.get("evidence_class", "rehearsal") == "rehearsal",
+        "scripted": scripted,
         "delivery": "hooks",
         "artifacts": {},
         "engine": "local",
@@ -161,7 +163,7 @@ def manifest(tasks: list[str], conditions: list[str], trials: int, *, seed: int 
         "tasks": tuple(
             TaskIdentity(id=task, version=1, family="convention", split="visible", sha256="0" * 64) for task in tasks
         ),
-        "selection": {},
+        "selection": {"selected": len(tasks), "of": len(tasks)},
         "seed": seed,
         "sandbox": "none",
         "jobs": 1,

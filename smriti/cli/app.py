@@ -113,12 +113,12 @@ def _status() -> int:
         status = app(prog_name="smriti", standalone_mode=False) or 0
         return EXIT_INTERRUPTED if status == _PARSER_INTERRUPTED else int(status)
     except SmritiError as error:
-        sys.stderr.write(f"smriti: {error}\n")
+        sys.stderr.write(f"smriti: {streams.printable(str(error))}\n")
     except _ParserError as error:
         sys.stderr.write(_told(error))
     except OSError as error:  # of the machine: a name too long, a folder that may not be entered, no more files
         what = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"smriti: {what}{error.strerror or error}\n")
+        sys.stderr.write(f"smriti: {streams.printable(f'{what}{error.strerror or error}')}\n")
     return EXIT_UNUSABLE
 
 

@@ -7,7 +7,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Self
@@ -18,7 +18,7 @@ from smriti import registry, runner
 from smriti.agents.hooks import run_hook
 from smriti.cli.plan import print_plan
 from smriti.cli.progress import Progress
-from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
+from smriti.cli.run import EXIT_DOES_NOT_STAND, adapters_on_stderr, cores, folder, interrupt_told, resumable
 from smriti.cli.summary import print_summary
 from smriti.corpus import load_corpus, select
 from smriti.engine.local import LocalEngine
@@ -93,22 +93,24 @@ def bench(
         seed=seed,
         flake=flake,
     )
-    chosen = _choose(given.over(_Flags.of(before) if before else _DEFAULTS), jobs)
-    if dry_run:
-        manifest = chosen.manifest("not probed")
-        run_id = before.run_id if before else manifest.run_id
-        print_plan(manifest.model_copy(update={"run_id": run_id}), chosen.tasks, as_json=as_json)
-        return
+    with adapters_on_stderr() as stdout:
+        chosen = _choose(given.over(_Flags.of(before) if before else _DEFAULTS), jobs)
+        manifest = chosen.manifest("not probed") if dry_run else None
 
-    def show(receipt: BenchReceipt, summary: Summary) -> None:
-        if as_json:
-            shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
-            typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
-        else:
-            print_summary(receipt.manifest, summary, receipt.directory)
+        def show(receipt: BenchReceipt, summary: Summary) -> None:
+            with redirect_stdout(stdout):
+                if as_json:
+                    shown = {"receipt": str(receipt.directory), "stands": stands(summary)}
+                    typer.echo(json.dumps({**shown, "summary": summary.model_dump(mode="json", by_alias=True)}))
+                else:
+                    print_summary(receipt.manifest, summary, receipt.directory)
 
-    if not stands(_attempt(chosen, before, resume or out, show)):
-        raise typer.Exit(EXIT_DOES_NOT_STAND)
+        if manifest is None:
+            if not stands(_attempt(chosen, before, resume or out, show)):
+                raise typer.Exit(EXIT_DOES_NOT_STAND)
+            return
+    run_id = before.run_id if before else manifest.run_id
+    print_plan(manifest.model_copy(update={"run_id": run_id}), chosen.tasks, as_json=as_json)
 
 
 @dataclass(frozen=True)

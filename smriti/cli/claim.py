@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,19 +16,25 @@ import typer
 from typer.core import TyperGroup
 
 from smriti.cli.compare import comparisons
-from smriti.cli.receipts import lines
+from smriti.cli.present import Present
+from smriti.cli.receipts import CLOSING, lines
 from smriti.cli.retrieval_summary import print_retrieval_summary
 from smriti.cli.summary import print_summary
 from smriti.errors import ReceiptError, UsageError
-from smriti.receipts.claim import Claim, Compared, make_claim, markdown
-from smriti.receipts.compare import Comparison
+from smriti.receipts.claim import Claim, compared, make_claim, markdown
 from smriti.receipts.gates import Gate
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
-from smriti.types import BenchManifest
+from smriti.receipts.writer import read_manifest, write_new
+from smriti.types import BenchManifest, RetrievalManifest
 
 RECEIPTS = Path("receipts")
 LONGEST_TITLE = 120
+_CLAIMS = re.compile(
+    r"(?i)\d\s*(?:%|percent|times|x\b)|\d\.\d|\b(?:better|worse|best|worst|more|less|most|least|higher|lower|faster|slower|"
+    r"superior\w*|improv\w*|outperform\w*|beat\w*|win\w*|boost\w*|increas\w*|reduc\w*|doubl\w*|effective\w*|proven?)\b"
+)
+"""What a title may not say: all other words of a claim are fixed, and have their gates."""
 _MAKE = "make"
 
 
@@ -68,7 +75,11 @@ def make(
     Exit 0: it was written. Exit 1: refused, with every gate that is not met. Exit 2: unusable input.
     """
     _check_named(directories, out, title)
-    made = make_claim(directories, title, [] if compare is None else list(map(_compared, comparisons(*compare))))
+    pairs = [] if compare is None else list(map(compared, comparisons(*compare)))
+    made = make_claim(directories, title, pairs, Present().look)
+    unpinned = list(_unpinned(directories))
+    if unpinned:
+        made = [*(made if isinstance(made, list) else []), *unpinned]
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -99,7 +110,8 @@ def check(
 
     A figure names one as a link, [0.593](receipt:RUN-ID#delta_sr/on/all); a table of figures or a fence with what a
     command printed stands after <!-- receipt: RUN-ID -->. RUN-ID may be a folder or a sha256, and @SHA256 behind it
-    says which receipt it must be. Exit 1 if a figure differs, or if a file names no receipt.
+    says which receipt it must be. What `smriti claim --out` wrote is compared with its receipts word for
+    word. Exit 1 if a figure differs, or if a file names no receipt.
     """
     texts = [(path, _text(path)) for path in files]
     roots = receipts or [RECEIPTS]
@@ -115,17 +127,6 @@ def check(
             _print(path, prose)
     if any(bad):
         raise typer.Exit(1)
-
-
-def _compared(comparison: Comparison) -> Compared:
-    verdict = comparison.verdict
-    return Compared(
-        a=comparison.baseline.receipt.sha256,
-        b=comparison.candidate.receipt.sha256,
-        verdict=verdict.word,
-        exceptions=tuple(map(str, comparison.allowed)),
-        statements=(verdict.sentence,),
-    )
 
 
 def _check_named(directories: Sequence[Path], out: Path | None, title: str | None) -> None:
@@ -144,6 +145,21 @@ def _check_named(directories: Sequence[Path], out: Path | None, title: str | Non
         raise UsageError(
             f"--title is {title!r:.200}, expected one line of at most {LONGEST_TITLE} printable characters"
         )
+    if title is not None and (claims := _CLAIMS.search(title)):
+        raise UsageError(
+            f"--title {title!r} claims something by itself ({claims[0]!r}), which no receipt is asked about; expected "
+            "what was measured, without figures or comparisons"
+        )
+
+
+def _unpinned(directories: Sequence[Path]) -> Iterator[Gate]:
+    """Yield a gate for each whole set that no pin of this version knows: anything could be called that."""
+    for directory in directories:
+        with contextlib.suppress(ReceiptError):
+            manifest = read_manifest(directory)
+            if isinstance(manifest, RetrievalManifest) and not Present().pinned(manifest):
+                named = ", ".join(f"{name} {sha256}" for name, sha256 in manifest.datasets.items()) or "none"
+                yield Gate(str(directory), "data set", named, f"one that this version pins for {manifest.suite}")
 
 
 def _refuse(unmet: list[Gate], *, as_json: bool) -> None:
@@ -168,7 +184,7 @@ def _write(claim: Claim, out: Path) -> list[Path]:
                 raise UsageError(f"{path} is there and is another; a claim is not written over it. Give another --out")
         out.mkdir(parents=True, exist_ok=True)
         for path, content in contents.items():
-            path.write_bytes(content)
+            write_new(path, content)
     except OSError as error:
         raise ReceiptError(f"{out}: cannot write the claim: {error.strerror or error}") from error
     return list(contents)
@@ -191,7 +207,7 @@ def _printed(receipt: SealedReceipt, name: Path) -> tuple[list[str], list[str]]:
         else:
             print_retrieval_summary(receipt.manifest, receipt.summary, name)
     verdict = [line.replace(str(receipt.directory), str(name)) for line in lines(receipt.verdict)]
-    return printed.getvalue().splitlines(), verdict
+    return printed.getvalue().splitlines(), [*verdict, CLOSING]
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from smriti.cli.compare_summary import print_comparison
+from smriti.cli.present import Present
 from smriti.cli.run import EXIT_DOES_NOT_STAND
 from smriti.cli.tables import summary_console
 from smriti.errors import UsageError
@@ -87,7 +88,7 @@ class _Named:
         for count in range(len(parts), 0, -1):
             directory = Path(":".join(parts[:count]))
             if parts[0] and directory.exists():
-                return cls(read_sealed(directory), ":".join(parts[count:]) or None)
+                return cls(read_sealed(directory, Present().look), ":".join(parts[count:]) or None)
         raise UsageError(f"{text} is not there, expected a receipt folder, or one and a system of it as DIR:SYSTEM")
 
     @property

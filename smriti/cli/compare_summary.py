@@ -30,9 +30,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     for difference in comparison.differing:
         if not difference.field.startswith(untold):
             console.print(f"   {difference}", soft_wrap=True)
-    apart = sum(field.startswith(untold) for field in fields)
+    apart = [field for field in fields if field.startswith(untold)]
     if apart:
-        console.print(f"   {apart} more differ in {', '.join(name.rstrip('.') for name in untold)}: --json names them")
+        parts = sorted({field.partition(".")[0] for field in apart})
+        console.print(f"   {len(apart)} more differ in {', '.join(parts)}: --json names them")
     verdict = comparison.verdict
     console.print(Text.assemble("\n", (verdict.word.upper(), "bold"), ": ", verdict.sentence), soft_wrap=True)
     if isinstance(comparison.baseline.receipt.manifest, BenchManifest):

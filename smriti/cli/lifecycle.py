@@ -13,7 +13,7 @@ import typer
 from smriti import registry, runner
 from smriti.cli.amount import Amount
 from smriti.cli.lifecycle_summary import print_lifecycle_summary
-from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
+from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, memory_specs, resumable
 from smriti.engine.processes import ProcessEngine
 from smriti.errors import UsageError
 from smriti.protocols import MemorySystem
@@ -54,7 +54,7 @@ def lifecycle(
     if out is not None and resume is not None:
         raise UsageError("--out starts a new receipt and --resume takes up an old one; give one of them")
     before = None if resume is None else resumable(resume, LifecycleManifest)
-    specs = _specs(memory or ()) or (before.config.memory if before else ())
+    specs = memory_specs(memory or ()) or (before.config.memory if before else ())
     if not specs:
         raise UsageError("--memory is missing; expected the memory systems to be checked, such as --memory embedded")
     jobs = jobs or cores()
@@ -86,15 +86,15 @@ def _attempt(
 ) -> Summary:
     """Run what is left to run."""
     suite = LifecycleSuite(before or manifest, checks.texts, partial(registry.load, "memory"))
-    engine = ProcessEngine(jobs, lost, key=_apart)
+    engine = ProcessEngine(jobs, lost, _alone)
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
     with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "cases") as amount:
         return runner.run(suite, engine, receipt, _Progress(receipt, amount).on_record)
 
 
-def _apart(step: Step) -> str | None:
-    """Give every adapter of a user's processes of its own; those that come with smriti share theirs."""
-    return None if registry.is_own("memory", step.system) else step.system
+def _alone(step: Step) -> bool:
+    """Give each case of a user's adapter a process of its own; systems that come with smriti share theirs."""
+    return not registry.is_own("memory", step.system)
 
 
 def _all_passed(summary: Summary) -> bool:
@@ -119,13 +119,3 @@ class _Progress:
                 where = f"{record.fault.phase}: {record.fault.message}"
             line = f"{record.case}  failed  {where}"
             self._amount.say("".join(char if char.isprintable() else " " for char in line))
-
-
-def _specs(given: list[str] | tuple[()]) -> tuple[str, ...]:
-    """Split lists of memory systems at their commas."""
-    specs = [part.strip() for text in given for part in text.split(",")]
-    for spec in specs:
-        if not spec or specs.count(spec) > 1:
-            found = f"{spec!r} twice" if spec else "an empty name"
-            raise UsageError(f"--memory has {found}; expected different names, such as grep,embedded")
-    return tuple(specs)

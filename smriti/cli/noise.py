@@ -11,6 +11,7 @@ from rich.console import Console
 
 from smriti.cli.compare import ALLOW
 from smriti.cli.compare_summary import figure, print_told_flags
+from smriti.cli.present import Present
 from smriti.cli.tables import new_table, print_table, summary_console
 from smriti.errors import UsageError
 from smriti.receipts.noise import Noise
@@ -31,7 +32,7 @@ def noise(
     for directory in directories:
         if not directory.exists():
             raise UsageError(f"{directory} is not there, expected a receipt folder")
-    found = noise_of([read_sealed(directory) for directory in directories], allow or ())
+    found = noise_of([read_sealed(directory, Present().look) for directory in directories], allow or ())
     if as_json:
         typer.echo(json.dumps(found.stated()))
     else:

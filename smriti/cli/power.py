@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from smriti.cli.present import Present
 from smriti.cli.tables import new_table, print_table, summary_console
 from smriti.errors import UsageError
 from smriti.metrics.power import MOST_TASKS, MOST_TRIALS, RUNS, Plan, Variation, variation_of
@@ -65,7 +66,7 @@ def plan(
 def _bench(directory: Path) -> SealedReceipt:
     if not directory.exists():
         raise UsageError(f"--from: {directory} is not there, expected a receipt folder of the bench")
-    receipt = read_sealed(directory)
+    receipt = read_sealed(directory, Present().look)
     if not isinstance(receipt.manifest, BenchManifest):
         raise UsageError(f"--from: {directory} is a receipt of {receipt.manifest.suite}, expected one of the bench")
     return receipt

@@ -9,7 +9,7 @@ from smriti.cli import sources
 from smriti.corpus import load_corpus
 from smriti.datasets import lock
 from smriti.errors import UsageError
-from smriti.receipts.check import judge
+from smriti.receipts.check import Check, judge
 from smriti.receipts.fingerprint import code_identity
 from smriti.receipts.gold import DATA_SET, check_gold, check_tasks, evidence_rows, settled, unsettled
 from smriti.receipts.verify import Verdict
@@ -55,6 +55,13 @@ class Present:
         except UsageError as error:
             return self._unsettled(verdict, str(error))
 
+    def pinned(self, manifest: RetrievalManifest) -> bool:
+        """Tell whether the data set of a run is one that this version pins for its suite."""
+        if manifest.suite == "coding-life":
+            return sources.coding_life(None, {}).datasets == manifest.datasets
+        pins = [lock.matching(sha256) for sha256 in manifest.datasets.values()]
+        return bool(pins) and all(pin is not None and pin.name.startswith(manifest.suite) for pin in pins)
+
     def _unsettled(self, verdict: Verdict, why: str) -> Verdict:
         self.why = why
         return unsettled(verdict, why)
@@ -71,8 +78,11 @@ class Present:
         if source.datasets != manifest.datasets:
             here = ", ".join(f"{name} {sha256}" for name, sha256 in source.datasets.items())
             return self._unsettled(verdict, f"what is here is another ({here})")
+        if source.options != manifest.config.options:
+            wrong = f"options {manifest.config.options!r}, which the suite reads as {source.options!r}"
+            return settled(verdict, Check(DATA_SET, False, wrong))
         self.used = self._data is not None
-        return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading.corpora))
+        return settled(verdict, check_gold(manifest, evidence_rows(verdict.directory), source.reading))
 
     def _checks(self, verdict: Verdict, manifest: LifecycleManifest) -> Verdict:
         here = read_checks(checks_path())

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from smriti.cli.present import Present
+from smriti.cli.streams import printable
 from smriti.errors import UsageError
 from smriti.receipts.verify import Verdict
 from smriti.receipts.verify import verify as verify_receipt
@@ -57,10 +58,10 @@ def verify(
 def lines(verdict: Verdict) -> Iterator[str]:
     """Yield what is printed of one receipt: a line a check, and the verdict."""
     for check in verdict.checks:
-        yield f"{_MARKS[check.ok]:>11}  {check.name}: {check.detail}"
+        yield printable(f"{_MARKS[check.ok]:>11}  {check.name}: {check.detail}")
     resumed = f"resumed {verdict.resumed} times" if verdict.resumed > 1 else "resumed once" if verdict.resumed else ""
     kind = ", ".join(filter(None, (verdict.evidence_class, resumed)))
-    yield f"{verdict.state.upper()}{f' ({kind})' if kind else ''}  {verdict.directory}"
+    yield printable(f"{verdict.state.upper()}{f' ({kind})' if kind else ''}  {verdict.directory}")
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:

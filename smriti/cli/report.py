@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from smriti.cli.present import Present
 from smriti.corpus import load_corpus
 from smriti.errors import SmritiError, UsageError
 from smriti.receipts.report import Texts, check_place, default_place, require, write_report
@@ -37,7 +38,7 @@ def report(
         raise UsageError("a receipt is named twice; name each once")
     place = out or default_place(directories)
     check_place(place)
-    receipts = [read_sealed(directory) for directory in directories]
+    receipts = [read_sealed(directory, Present().look) for directory in directories]
     written = write_report(receipts, place, _texts(receipts))
     if as_json:
         typer.echo(json.dumps({"report": str(written.html), "markdown": str(written.markdown)}))

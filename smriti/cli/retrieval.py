@@ -17,7 +17,15 @@ from smriti import registry, runner
 from smriti.cli import sources
 from smriti.cli.amount import Amount
 from smriti.cli.retrieval_summary import print_retrieval_summary
-from smriti.cli.run import EXIT_DOES_NOT_STAND, cores, folder, interrupt_told, resumable
+from smriti.cli.run import (
+    EXIT_DOES_NOT_STAND,
+    adapters_on_stderr,
+    cores,
+    folder,
+    interrupt_told,
+    memory_specs,
+    resumable,
+)
 from smriti.cli.sources import Option, Source
 from smriti.engine.processes import ProcessEngine
 from smriti.errors import ReceiptError, UsageError
@@ -179,7 +187,7 @@ class _Flags:
         options: dict[str, Option | None],
     ) -> _Flags:
         return cls(
-            memory=_specs(memory) if memory else None,
+            memory=memory_specs(memory) if memory else None,
             data=data,
             k=tuple(sorted(set(_numbers("--k", k)))) if k else None,
             stratify=stratify,
@@ -222,25 +230,27 @@ def _run(
                 f"smriti {suite} --resume {shlex.quote(str(resume))} --data FILE"
             )
     specs, jobs = flags.memory or ("grep", "bm25"), jobs or cores()
-    systems: list[MemorySystem] = [registry.load("memory", spec) for spec in specs]
+    with adapters_on_stderr():
+        systems: list[MemorySystem] = [registry.load("memory", spec) for spec in specs]
     source = read(flags.data, flags.options)
     chosen = select(source.reading.corpora, flags.stratify, flags.limit)
     config = RetrievalConfig(
         memory=specs, k=flags.k or (5,), stratify=flags.stratify, limit=flags.limit, options=source.options
     )
-    artifacts = {label: sha256 for spec in specs for label, sha256 in registry.sources("memory", spec).items()}
-    manifest = retrieval_manifest(
-        suite,
-        config,
-        chosen,
-        source.reading,
-        systems=systems,
-        datasets=source.datasets,
-        whole=source.whole,
-        artifacts=artifacts,
-        engine=ProcessEngine.name,
-        jobs=jobs,
-    )
+    with adapters_on_stderr():
+        artifacts = {label: sha256 for spec in specs for label, sha256 in registry.sources("memory", spec).items()}
+        manifest = retrieval_manifest(
+            suite,
+            config,
+            chosen,
+            source.reading,
+            systems=systems,
+            datasets=source.datasets,
+            whole=source.whole,
+            artifacts=artifacts,
+            engine=ProcessEngine.name,
+            jobs=jobs,
+        )
     if before is not None:
         _check_taken_up(before, manifest, resume)
     receipt = resume or out or Path("receipts") / suite / manifest.run_id
@@ -279,16 +289,17 @@ def _attempt(
     manifest: RetrievalManifest, before: RetrievalManifest | None, chosen: Chosen, jobs: int, directory: Path
 ) -> Summary:
     """Run what is left to run."""
-    suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"))
-    engine = ProcessEngine(jobs, lost, key=_apart)
+    own = partial(registry.is_own, "memory")
+    suite = Suite(before or manifest, chosen.corpora, partial(registry.load, "memory"), own)
+    engine = ProcessEngine(jobs, lost, _alone)
     open_receipt = ReceiptWriter.resume if before else ReceiptWriter.create
     with closing(open_receipt(directory, manifest)) as receipt, Amount(manifest.suite, "attempts") as amount:
         return runner.run(suite, engine, receipt, _Progress(receipt, amount).on_record)
 
 
-def _apart(step: Step) -> str | None:
-    """Give every adapter of a user's processes of its own; those that come with smriti share theirs."""
-    return None if registry.is_own("memory", step.system) else step.system
+def _alone(step: Step) -> bool:
+    """Give each step of a user's adapter a process of its own; systems that come with smriti share theirs."""
+    return not step.own
 
 
 class _Progress:
@@ -307,16 +318,6 @@ class _Progress:
             self._told.add((record.system, record.fault.phase))
             line = f"{record.case}  failed  {record.fault.phase}: {record.fault.message}  (told once a phase)"
             self._amount.say("".join(char if char.isprintable() else " " for char in line))
-
-
-def _specs(given: Iterable[str]) -> tuple[str, ...]:
-    """Split lists of memory systems at their commas."""
-    specs = [part.strip() for text in given for part in text.split(",")]
-    for spec in specs:
-        if not spec or specs.count(spec) > 1:
-            found = f"{spec!r} twice" if spec else "an empty name"
-            raise UsageError(f"--memory has {found}; expected different names, such as grep,bm25")
-    return tuple(specs)
 
 
 def _numbers(flag: str, given: Iterable[str]) -> list[int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import typer
 
@@ -50,6 +50,24 @@ def resumable(directory: Path, kind: type[ManifestT]) -> ManifestT:
 def cores() -> int:
     """Count the cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_specs(given: Iterable[str]) -> tuple[str, ...]:
+    """Split lists of memory systems at their commas."""
+    specs = [part.strip() for text in given for part in text.split(",")]
+    for spec in specs:
+        if not spec or specs.count(spec) > 1:
+            found = f"{spec!r} twice" if spec else "an empty name"
+            raise UsageError(f"--memory has {found}; expected different names, such as grep,bm25")
+    return tuple(specs)
+
+
+@contextmanager
+def adapters_on_stderr() -> Iterator[TextIO]:
+    """Send what adapters print to stderr, and yield stdout, which is for what the command itself prints."""
+    stdout = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield stdout
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from smriti.cli.present import Present
 from smriti.errors import UsageError
 from smriti.receipts.check import Check
 from smriti.receipts.signing import NAMESPACE, check_origin
@@ -42,7 +43,7 @@ def sign(
         raise UsageError(
             f'--identity is {identity!r}, expected one word such as me@example.org, without , * ? ! # or "'
         )
-    made = sign_receipt(directory, key)
+    made = sign_receipt(directory, key, Present().look)
     line = None if identity is None else f'{identity} namespaces="{NAMESPACE}" {made.public_key}'
     if as_json:
         typer.echo(json.dumps({"signature": str(made.path), "public_key": made.public_key, "allowed_signers": line}))
@@ -74,7 +75,7 @@ def check(
     """Say whether a receipt is consistent (verified) and who stands behind it (signed); exit 1 unless both hold."""
     _there(directory)
     origin = check_origin(directory, allowed_signers, identity=identity, revoked=revoked, signature=signature)
-    verified = _verified(verify(directory))
+    verified = _verified(Present().look(verify(directory)))
     if as_json:
         who = {"identity": origin.identity, "key": origin.key}
         typer.echo(

@@ -21,11 +21,17 @@ def guard() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+            # It takes the lowest number that is free, which is this one; a process that is started has it, too.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if sys.stdout is sys.__stdout__:
         sys.stdout = _guarded(sys.stdout, 1)
     if sys.stderr is sys.__stderr__:
         sys.stderr = _guarded(sys.stderr, 2)
+
+
+def printable(text: str) -> str:
+    """Return a line in which whatever a terminal would not show, or would obey, is written out."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def finish() -> None:

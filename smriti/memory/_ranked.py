@@ -25,6 +25,9 @@ class RankedStore:
     """
 
     def __init__(self, name: str, index: Callable[[Sequence[str]], Index]) -> None:
+        import numpy as np  # noqa: PLC0415  # here, so that no time of remembering or searching has its import in it
+
+        del np
         self._name = name
         self._index = index
         self._realms: dict[str, dict[str, Memory]] = {}

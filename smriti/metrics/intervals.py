@@ -73,7 +73,7 @@ def clustered_bootstrap(clusters: Mapping[str, Sequence[tuple[float, float]]], s
 def bootstrap_means(columns: Sequence[Sequence[float]], seed: str) -> list[Interval | None]:
     """Return the 95 % percentile interval of each column's mean when questions, the rows, are drawn again.
 
-    Values lie in [0, 1], and every column has the same rows: all of them are drawn at once. None for fewer than two
+    Values lie in [−1, 1], and every column has the same rows: all of them are drawn at once. None for fewer than two
     rows. Values are rounded to a fixed point of at least 30 binary digits, so that sums are exact and their order is
     irrelevant; NumPy's RandomState is the generator whose stream never changes. Source: Efron and Tibshirani, An
     introduction to the bootstrap (1993), chapter 13.

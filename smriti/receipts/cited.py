@@ -26,6 +26,9 @@ Part = Literal["figure", "value", "interval", "n", "excluded", "method"]
 SHORTEST_DIGEST = 12
 """Digits of a sha256 that tell one receipt from every other."""
 
+_FEW = 10
+"""A number below this that is not whole is written with a point; as a percentage it need not be."""
+
 _NUMBER = r"[+\-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _FIGURE = re.compile(
     rf"(?P<value>{_NUMBER})?(?P<percent>\s*%)?\s*"
@@ -72,6 +75,8 @@ class Library:
             for folder, (run_id, digest) in self._known().items()
             if name == run_id or (_is_digest(name) and digest.startswith(name))
         ]
+        if len({self._known()[folder] for folder in found}) > 1:
+            raise Unnamed(f"receipt {name} is more than one: {', '.join(map(str, found))}; add @ and a digest")
         if not found:
             where = ", ".join(str(root) for root in self._roots)
             raise Unnamed(f"receipt {name} is not there: neither beside the text nor below {where}", missing=True)
@@ -194,6 +199,8 @@ def _same(written: str | None, value: float | None, *, percent: bool) -> bool:
     number = Decimal(written.replace(",", "").replace("−", "-"))
     places = len(written.partition(".")[2])
     exact = Fraction(repr(value)) * (100 if percent else 1)
+    if not percent and not places and abs(exact) < _FEW and exact.denominator > 1:
+        return False  # a rate of 0.55 is not 1
     return abs(Fraction(number) - exact) <= Fraction(1, 2 * 10**places)
 
 

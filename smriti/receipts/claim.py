@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from smriti.errors import ReceiptError
+from smriti.receipts.comparable import Side
+from smriti.receipts.compare import Comparison, compare
 from smriti.receipts.gates import Gate, gates, stated_gates
-from smriti.receipts.sealed import SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
 from smriti.receipts.wording import (
     claimed_scores,
     design,
@@ -21,7 +23,10 @@ from smriti.receipts.wording import (
     written,
     written_interval,
 )
-from smriti.types import BenchManifest, CodeIdentity, Coverage, EvidenceClass, Score, Stored
+from smriti.types import BenchManifest, CodeIdentity, Coverage, EvidenceClass, RetrievalManifest, Score, Stored
+
+MARK = "<!-- claim: claim.json -->"
+"""Stands in every claim: what else stands in it is what the file beside it says, and that is what receipts support."""
 
 
 class Figure(Stored):
@@ -40,6 +45,8 @@ class ClaimedReceipt(Stored):
     suite: str
     evidence_class: EvidenceClass
     code: CodeIdentity
+    artifacts: dict[str, str]
+    """Of the systems and agents under test: file → sha256."""
     systems: tuple[str, ...]
     agents: tuple[str, ...]
     design: str
@@ -62,9 +69,13 @@ class Compared(Stored):
     a: str
     b: str
     """sha256 of each summary.json."""
+    a_system: str | None
+    b_system: str | None
+    """Of a retrieval suite, which system of each."""
+    condition: str | None
     verdict: str
-    exceptions: tuple[str, ...]
-    """Fields in which the two differ, and were allowed to."""
+    exceptions: dict[str, str]
+    """Fields in which the two differ, and were allowed to, each with both values."""
     statements: tuple[str, ...]
 
 
@@ -80,8 +91,35 @@ class Claim(Stored):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
+def compared(comparison: Comparison) -> Compared:
+    """Return what a claim repeats of a comparison."""
+    base, other, verdict = comparison.baseline, comparison.candidate, comparison.verdict
+    return Compared(
+        a=base.receipt.sha256,
+        b=other.receipt.sha256,
+        a_system=base.system,
+        b_system=other.system,
+        condition=comparison.condition,
+        verdict=verdict.word,
+        exceptions={difference.field: str(difference) for difference in comparison.allowed},
+        statements=(verdict.sentence,),
+    )
+
+
+def remade(claim: Claim, receipt: Callable[[str], SealedReceipt]) -> Claim | list[Gate]:
+    """Make a claim anew from its receipts, which `receipt` finds by their sha256: what it must be, word for word."""
+    again = []
+    for stated in claim.comparisons:
+        a, b = Side("A", receipt(stated.a), stated.a_system), Side("B", receipt(stated.b), stated.b_system)
+        again.append(compared(compare(a, b, allow=list(stated.exceptions), condition=stated.condition or "on")))
+    return make_claim([receipt(each.sha256).directory for each in claim.receipts], claim.title, again)
+
+
 def make_claim(
-    directories: Sequence[Path], title: str | None = None, comparisons: Sequence[Compared] = ()
+    directories: Sequence[Path],
+    title: str | None = None,
+    comparisons: Sequence[Compared] = (),
+    look: Look = lambda verdict: verdict,
 ) -> Claim | list[Gate]:
     """Return what the receipts in `directories` support, or every gate that one of them does not pass.
 
@@ -91,7 +129,7 @@ def make_claim(
     receipts: list[SealedReceipt] = []
     for directory in directories:
         try:
-            receipts.append(read_sealed(directory))
+            receipts.append(read_sealed(directory, look))
         except ReceiptError as error:
             unmet.append(Gate(str(directory), "verified", str(error), "a finished run that `smriti verify` verifies"))
             unmet += stated_gates(directory)
@@ -113,6 +151,10 @@ def markdown(claim: Claim) -> str:
     return "\n".join(_lines(claim)) + "\n"
 
 
+def _under_test(manifest: BenchManifest | RetrievalManifest) -> Sequence[str]:
+    return [manifest.config.memory] if isinstance(manifest, BenchManifest) else manifest.config.memory
+
+
 def _claimed(receipt: SealedReceipt) -> ClaimedReceipt:
     manifest = receipt.manifest
     return ClaimedReceipt(
@@ -121,7 +163,9 @@ def _claimed(receipt: SealedReceipt) -> ClaimedReceipt:
         suite=manifest.suite,
         evidence_class=manifest.evidence_class,
         code=manifest.code,
-        systems=tuple(f"{system.name} {system.version}" for system in manifest.systems),
+        artifacts=manifest.artifacts,
+        # The store of the condition `file` is a baseline, and not under test.
+        systems=tuple(f"{system.name} {system.version}" for system in manifest.systems[: len(_under_test(manifest))]),
         agents=tuple(f"{agent.name} {agent.version}" for agent in manifest.agents)
         if isinstance(manifest, BenchManifest)
         else (),
@@ -140,6 +184,8 @@ def _claimed(receipt: SealedReceipt) -> ClaimedReceipt:
 def _lines(claim: Claim) -> Iterator[str]:
     yield f"# {plain(claim.title) if claim.title else 'Claim'}"
     yield ""
+    yield MARK
+    yield ""
     author = "The title is its author's. All else is" if claim.title else "This is"
     yield f"{author} written by `smriti claim` from receipts that verify; `smriti claim check` compares it with them."
     for receipt in claim.receipts:
@@ -147,7 +193,7 @@ def _lines(claim: Claim) -> Iterator[str]:
     for compared in claim.comparisons:
         yield from ("", f"## {compared.a[:12]} and {compared.b[:12]}: {compared.verdict}", "")
         yield from (f"- {statement}" for statement in compared.statements)
-        yield from (f"- Allowed to differ: {plain(exception)}" for exception in compared.exceptions)
+        yield from (f"- Allowed to differ: {plain(exception)}" for exception in compared.exceptions.values())
 
 
 def _section(receipt: ClaimedReceipt) -> Iterator[str]:
@@ -158,8 +204,11 @@ def _section(receipt: ClaimedReceipt) -> Iterator[str]:
     yield from (f"- {statement}" for statement in receipt.statements)
     yield from ("", "| what | |", "|---|---|")
     yield f"| receipt | {plain(receipt.run_id)}, sha256 of its summary.json {receipt.sha256} |"
-    yield f"| class | {receipt.evidence_class}{f', resumed {receipt.resumed} times' if receipt.resumed else ''} |"
+    resumed = {0: "", 1: ", resumed once"}.get(receipt.resumed, f", resumed {receipt.resumed} times")
+    yield f"| class | {receipt.evidence_class}{resumed} |"
     yield f"| code | smriti {plain(code.version)}, commit {plain(str(code.commit))}, clean |"
+    for label, sha256 in receipt.artifacts.items():
+        yield f"| under test | {plain(label)}, sha256 {sha256} |"
     yield f"| design | {plain(receipt.design)} |"
     yield f"| sandbox | {plain(receipt.sandbox)} |"
     arm = "condition" if receipt.agents else "system"

@@ -90,7 +90,9 @@ def experiment(manifest: BenchManifest | RetrievalManifest) -> dict[str, Any]:
 def compared(side: Side) -> dict[str, Any]:
     """Return the fields that are what is compared, or of the occasion: they may differ, and are named where they do."""
     manifest = side.receipt.manifest
+    conditions = {"conditions": list(manifest.config.conditions)} if isinstance(manifest, BenchManifest) else {}
     return {
+        **conditions,
         "memory": _identity(side.memory),
         "memory_artifacts": _artifacts(manifest, of_agents=False),
         "packages": manifest.packages,

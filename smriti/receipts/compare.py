@@ -16,6 +16,7 @@ from smriti.receipts.comparable import (
     let_pass,
 )
 from smriti.receipts.contrasts import Contrast, bench_contrasts, retrieval_contrasts, smallest_shown
+from smriti.score.bench import REHEARSAL
 from smriti.types import AGENT_FAULTS, VERDICTS, BenchManifest, Interval, RetrievalManifest
 
 FEWEST_TASKS = 10
@@ -74,17 +75,24 @@ class Comparison:
     def flags(self) -> tuple[str, ...]:
         """What must be known before any figure is read; each is `name: sentence`."""
         flags = {
-            "rehearsal": "the agent is scripted; these figures measure the harness and not a memory system",
-            "development": "a selection, a limit, data without a pin or uncommitted code; this supports no claim",
+            "rehearsal": REHEARSAL,
+            "development": (
+                "development: a selection, a limit, data without a pin or uncommitted code; this supports no claim"
+            ),
         }
-        kind = self.evidence_class
-        found = [f"{kind}: {flags[kind]}"] if kind in flags else []
+        found = [flags[self.evidence_class]] if self.evidence_class in flags else []
         if self.allowed:
             found.append(f"allowed: {'; '.join(map(str, self.allowed))}")
         memory = (difference.field.startswith("memory") for difference in self.differing)
         code = (difference.field == "code" for difference in self.allowed)  # which holds smriti's own systems
-        if not any(memory) and not any(code):
+        named = self.baseline.system == self.candidate.system
+        if named and not any(memory) and not any(code):
             found.append("a/a: both sides have the same memory system, as far as it can be told; this shows chance")
+        if self.condition is not None and not any(contrast.condition == "off" for contrast in self.contrasts):
+            found.append(
+                "unchecked: without off in both receipts nobody can tell whether more than the memory system changed "
+                "between the two runs"
+            )
         return (*found, *_receipts_flags(self.baseline, self.candidate))
 
     def stated(self) -> dict[str, Any]:

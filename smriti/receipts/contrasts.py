@@ -15,6 +15,7 @@ from smriti.metrics.pairing import Trial, by_task, pairs
 from smriti.metrics.power import Variation, smallest_effect, variation_of
 from smriti.metrics.ranking import Metric
 from smriti.receipts.comparable import Side
+from smriti.receipts.sealed import SealedReceipt
 from smriti.types import BenchManifest, Interval, QuestionRecord, RetrievalManifest, TrialRecord
 
 Role = Literal["headline", "check", "other", "all", "type"]
@@ -89,6 +90,13 @@ def bench_contrasts(baseline: Side, candidate: Side, condition: str) -> list[Con
     if condition != "off" and "off" in others:
         found.append(_gains(arms, condition))
     return found
+
+
+def effects(receipt: SealedReceipt, baselines: Sequence[str]) -> dict[str, Contrast]:
+    """Compare on with each of `baselines` that a bench receipt has, as two receipts are, with Holm's correction."""
+    arms = _arms(Side("A", receipt))
+    found = [_success(arms[name], arms["on"], name, "other") for name in baselines if name in arms and "on" in arms]
+    return {contrast.condition or "": contrast for contrast in _corrected(found, "other")}
 
 
 def retrieval_contrasts(baseline: Side, candidate: Side) -> list[Contrast]:

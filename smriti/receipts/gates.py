@@ -11,7 +11,7 @@ from smriti.receipts.sealed import SealedReceipt
 from smriti.receipts.wording import claimed_scores
 from smriti.receipts.writer import read_manifest
 from smriti.score.bench import FEW_TASKS, INJECTION_FLOOR
-from smriti.types import BenchManifest, Manifest, Score
+from smriti.types import VERDICTS, BenchManifest, Manifest, Score
 
 FEW_TRIALS = 3
 
@@ -37,6 +37,7 @@ def gates(receipt: SealedReceipt) -> list[Gate]:
         )
         found += _delivery_gates(where, receipt)
         found += _ablation_gates(where, receipt)
+    found += _failure_gates(where, receipt)
     missing = [
         f"{score.metric}/{score.condition or score.system}/{score.group}"
         for score in claimed_scores(receipt)
@@ -72,8 +73,6 @@ def _manifest_gates(where: str, manifest: Manifest) -> Iterator[Gate]:
     chosen, of = manifest.selection.get("selected"), manifest.selection.get("of")
     if chosen is None or chosen != of:
         yield Gate(where, "coverage", f"{chosen} of {of} selected", "everything that there is")
-    if not manifest.sandbox:
-        yield Gate(where, "sandbox", "no level stated", "the level, be it `none`")
 
 
 def _design_gates(where: str, manifest: BenchManifest, attempted: int) -> Iterator[Gate]:
@@ -83,6 +82,19 @@ def _design_gates(where: str, manifest: BenchManifest, attempted: int) -> Iterat
         yield Gate(where, "trials", str(manifest.config.trials), f"at least {FEW_TRIALS} of each task and condition")
     if attempted < FEW_TASKS:
         yield Gate(where, "tasks", f"{attempted} attempted", f"at least {FEW_TASKS}")
+
+
+def _failure_gates(where: str, receipt: SealedReceipt) -> Iterator[Gate]:
+    """Failures are stated and count against a system; where nothing ever worked there is nothing to state."""
+    bench = isinstance(receipt.manifest, BenchManifest)
+    ended: dict[str, list[bool]] = {}
+    for record in receipt.records:
+        arm = record.condition if bench else record.system
+        done = record.status in VERDICTS if bench else record.status == "completed"
+        ended.setdefault(arm, []).append(done)
+    for arm, done in ended.items():
+        if not any(done):
+            yield Gate(where, "failures", f"0 of {len(done)} attempts of {arm} completed", "at least one")
 
 
 def _delivery_gates(where: str, receipt: SealedReceipt) -> Iterator[Gate]:

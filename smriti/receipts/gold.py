@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,15 @@ from smriti.receipts.check import SHOWN, Check, judge
 from smriti.receipts.rows import read_lines
 from smriti.receipts.verify import Verdict
 from smriti.receipts.writer import EVIDENCE
-from smriti.types import BenchManifest, Corpus, Question, QuestionEvidence, RetrievalManifest, TaskIdentity
+from smriti.types import (
+    BenchManifest,
+    Corpus,
+    DatasetReading,
+    Question,
+    QuestionEvidence,
+    RetrievalManifest,
+    TaskIdentity,
+)
 
 DATA_SET, TASKS = "data set", "tasks"
 """The checks that `verify` leaves open."""
@@ -22,14 +30,16 @@ def evidence_rows(directory: Path) -> Iterator[QuestionEvidence]:
         yield QuestionEvidence.model_validate_json(line)
 
 
-def check_gold(manifest: RetrievalManifest, rows: Iterable[QuestionEvidence], corpora: Sequence[Corpus]) -> Check:
-    """Compare each evidence row's gold, groups, type and corpus, and the plan, with the data set that was read.
+def check_gold(manifest: RetrievalManifest, rows: Iterable[QuestionEvidence], reading: DatasetReading) -> Check:
+    """Compare each evidence row's gold, groups, type, corpus and sources, and the plan, with the data set.
 
-    `corpora` is the whole set, as it is read with the manifest's options.
+    `reading` is the whole set, as it is read with the manifest's options.
     """
+    corpora = reading.corpora
     by_id = {corpus.id: corpus for corpus in corpora}
     questions = {(corpus.id, question.id): question for corpus in corpora for question in corpus.questions}
-    wrong = list(_plan_problems(manifest, by_id, set(questions)))
+    wrong = [*_reading_problems(manifest, reading), *_plan_problems(manifest, by_id, set(questions))]
+    sources: dict[str, frozenset[str]] = {}
     count = 0
     for row in rows:
         count += 1
@@ -38,6 +48,10 @@ def check_gold(manifest: RetrievalManifest, rows: Iterable[QuestionEvidence], co
             wrong.append(f"{row.case}: the data set has no such question of corpus {row.corpus!r}")
             continue
         wrong += [f"{row.case}: {why}" for why in _differences(row, question, len(by_id[row.corpus].documents))]
+        if row.corpus not in sources:
+            sources[row.corpus] = frozenset(document.source_id for document in by_id[row.corpus].documents)
+        if not sources[row.corpus].issuperset(source_id for hit in row.hits for source_id in hit.source_ids):
+            wrong.append(f"{row.case}: a hit names a source that its corpus does not have")
     named = ", ".join(manifest.datasets)
     return judge(DATA_SET, wrong, f"{count} rows have the gold ids, groups, types and corpora of {named}")
 
@@ -49,8 +63,11 @@ def check_tasks(manifest: BenchManifest, installed: Mapping[str, TaskIdentity], 
     what is installed, clean on both sides. Otherwise it may just as well have been changed since.
     """
     unlike = [_unlike(task, installed.get(task.id)) for task in manifest.tasks if installed.get(task.id) != task]
+    of = manifest.selection.get("of")
+    if same_code and of != len(installed):
+        unlike.append(f"{of!r} tasks to choose from, {len(installed)} here")
     if not unlike:
-        return Check(TASKS, True, f"the {len(manifest.tasks)} tasks are those that are installed here, by digest")
+        return Check(TASKS, True, f"{len(manifest.tasks)} of {len(manifest.tasks)} are those installed here, by digest")
     if same_code:
         return judge(TASKS, unlike, "")
     more = f"; and {len(unlike) - SHOWN} more" if len(unlike) > SHOWN else ""
@@ -74,6 +91,17 @@ def settled(verdict: Verdict, found: Check) -> Verdict:
 
 def _open(check: Check) -> bool:
     return check.ok is None and check.name in (DATA_SET, TASKS)
+
+
+def _reading_problems(manifest: RetrievalManifest, reading: DatasetReading) -> Iterator[str]:
+    """Say where the manifest tells of the set what reading it does not."""
+    for name, stated, read in (
+        ("counts", manifest.counts, dict(reading.counts)),
+        ("notes", manifest.notes, reading.flags),
+        ("labels", manifest.labels, dict(reading.labels)),
+    ):
+        if stated != read:
+            yield f"{name} {stated!r} in the manifest, {read!r} of the data set"
 
 
 def _plan_problems(

@@ -11,6 +11,7 @@ from typing import Any
 from smriti.errors import UsageError
 from smriti.receipts.comparable import Difference, configuration, differences, let_pass
 from smriti.receipts.sealed import SealedReceipt
+from smriti.score.bench import REHEARSAL
 from smriti.types import BenchManifest, RetrievalManifest
 
 
@@ -64,7 +65,7 @@ class Noise:
         kind = self.receipts[0].manifest.evidence_class
         found = []
         if kind == "rehearsal":
-            found.append("rehearsal: the agent is scripted; these figures measure the harness and not a memory system")
+            found.append(REHEARSAL)
         if kind == "development":
             found.append("development: a selection, a limit, data without a pin or uncommitted code")
         if self.allowed:

@@ -19,10 +19,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import unquote
 
+from pydantic import ValidationError
+
+from smriti.errors import UsageError
 from smriti.receipts.cited import Library, Part, Unnamed, is_figure, stated_figure, unlike
+from smriti.receipts.claim import MARK, Claim, markdown, remade
 from smriti.receipts.sealed import SealedReceipt
 from smriti.types import BenchManifest
 
@@ -71,6 +76,8 @@ def check_prose(path: Path, text: str, roots: Sequence[Path], render: Render) ->
     """Check the text of the file `path`; run ids and digests are looked for below `roots`."""
     check = _Check(text, Library(path.parent, roots), render)
     check.links("\n".join(check.blocks()))
+    if MARK in text.splitlines():
+        check.claim(path.parent / "claim.json", text)
     check.prose.problems.sort(key=lambda problem: problem.line)
     return check.prose
 
@@ -115,6 +122,30 @@ class _Check:
         for left in _LEFT_OVER.finditer(rest):
             line = rest.count("\n", 0, left.start()) + 1
             self._say(line, "a link that cannot be read, expected [FIGURE](receipt:NAME#METRIC/CONDITION/GROUP)")
+
+    def claim(self, path: Path, text: str) -> None:
+        """Check that a claim says what the file beside it does, and that file what its receipts support."""
+        line = self._lines.index(MARK) + 1
+        try:
+            claim = Claim.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            self._say(line, f"{path.name} beside it cannot be read, and it is what this text is to say")
+            return
+        right = markdown(claim)
+        if text != right:
+            pairs = zip_longest(self._lines, right.splitlines())
+            number, (found, expected) = next((n, pair) for n, pair in enumerate(pairs, 1) if len(set(pair)) > 1)
+            self._say(number, f"{found!r} in the text, {expected!r} by {path.name}")
+        try:
+            made = remade(claim, self._library)
+        except (Unnamed, UsageError) as why:
+            self._say(line, f"{path.name}: {why}", missing=isinstance(why, Unnamed) and why.missing)
+            return
+        if isinstance(made, list):
+            self._say(line, f"{path.name}: its receipts support no claim: {made[0].name}: found {made[0].found}")
+        elif made != claim:
+            fields = [name for name in Claim.model_fields if getattr(made, name) != getattr(claim, name)]
+            self._say(line, f"{path.name}: {', '.join(fields)} are not what its receipts support")
 
     def _end_of_fence(self, at: int, mark: str) -> int:
         closing = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}\s*")

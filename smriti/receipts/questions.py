@@ -56,6 +56,8 @@ class QuestionRules:
         asked = sum(len(corpus.questions) for corpus in manifest.corpora)
         if not chosen == of == asked:
             wrong.append(f"component needs the whole set, found {chosen!r} of {of!r} and {asked} questions")
+        if not manifest.datasets:
+            wrong.append("component needs a pinned data set, found none")
         if manifest.config.stratify is not None or manifest.config.limit is not None:
             wrong.append("component needs the whole set, found stratify or limit")
         return judge("class", wrong, f"component: the whole set, by the code of commit {code.commit}")

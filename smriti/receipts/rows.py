@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from smriti.errors import ReceiptError
 from smriti.protocols import Scoring
 from smriti.receipts.check import Check, judge
-from smriti.receipts.writer import EVIDENCE, SCORES, first_error, manifest_digest
+from smriti.receipts.writer import EVIDENCE, SCORES, first_error, manifest_digest, open_regular, read_file
 from smriti.score import scoring_of
 from smriti.types import Evidence, Manifest, Record
 
@@ -98,12 +99,27 @@ def read_rows(directory: Path, manifest: Manifest, rules: Rules, *, sealed: bool
                 unlike.append(f"line {number}: {_difference(record, scores[number - 1])}")
             records.append(record)
     checks = (
-        judge(EVIDENCE, broken, f"{len(lines)} rows, each as its schema says"),
+        judge(EVIDENCE, broken, f"{len(lines)} rows, each as its schema says{_unfinished(directory, surplus)}"),
         judge(SCORES, unlike, f"{len(scores)} rows, each follows from the evidence line whose digest it carries"),
         judge("identity", strange, "every row is of this run and of what its manifest names, and can have come about"),
         _check_plan(scoring, rules, records, complete=sealed),
     )
     return Rows(records, blobs, checks)
+
+
+def _unfinished(directory: Path, unscored: int) -> str:
+    """Say what an interrupt left behind the last whole row, and of how many rows the scores were not reached."""
+    cut = [name for name in (EVIDENCE, SCORES) if (path := directory / name).exists() and not _whole(path)]
+    parts = [f"{unscored} of them not scored yet"] if unscored > 0 else []
+    parts += [f"the last line of {' and '.join(cut)} is cut"] if cut else []
+    return f" ({'; '.join(parts)}: --resume takes them away and runs these cases again)" if parts else ""
+
+
+def _whole(path: Path) -> bool:
+    with open_regular(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return size == 0 or file.read(1) == b"\n"
 
 
 def read_lines(path: Path, *, sealed: bool) -> list[bytes]:
@@ -112,7 +128,7 @@ def read_lines(path: Path, *, sealed: bool) -> list[bytes]:
     Before the seal a cut line is left out, and a file that the run has not come to yet has none.
     """
     try:
-        *lines, rest = path.read_bytes().split(b"\n")
+        *lines, rest = read_file(path).split(b"\n")
     except FileNotFoundError:
         if sealed:
             raise ReceiptError(f"{path.name} is missing") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from smriti.errors import ReceiptError
 from smriti.receipts.rows import read_lines
 from smriti.receipts.verify import Verdict, verify
-from smriti.receipts.writer import SCORES, SUMMARY, read_manifest
+from smriti.receipts.writer import SCORES, SUMMARY, read_file, read_manifest
 from smriti.score import scoring_of
 from smriti.types import BenchManifest, LifecycleManifest, RetrievalManifest, Summary
 
@@ -30,9 +30,15 @@ class SealedReceipt:
     verdict: Verdict
 
 
-def read_sealed(directory: Path) -> SealedReceipt:
-    """Verify the receipt in `directory` and read it; ReceiptError, with what failed, unless it verifies."""
-    verdict = verify(directory)
+Look = Callable[[Verdict], Verdict]
+
+
+def read_sealed(directory: Path, look: Look = lambda verdict: verdict) -> SealedReceipt:
+    """Verify the receipt in `directory` and read it; ReceiptError, with what failed, unless it verifies.
+
+    `look` settles what `verify` leaves open, as far as the machine has what it takes.
+    """
+    verdict = look(verify(directory))
     if verdict.state == "interrupted":
         raise ReceiptError(f"{directory} was interrupted: it has no {SUMMARY} and supports nothing. Resume it first")
     if verdict.state == "refused":
@@ -46,7 +52,7 @@ def read_sealed(directory: Path) -> SealedReceipt:
             "of a retrieval suite"
         )
     record = scoring_of(manifest).record_type
-    content = (directory / SUMMARY).read_bytes()
+    content = read_file(directory / SUMMARY)
     return SealedReceipt(
         directory=directory,
         sha256=hashlib.sha256(content).hexdigest(),

@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field
 from smriti import process
 from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.check import Check
-from smriti.receipts.sealed import read_sealed
+from smriti.receipts.sealed import Look, read_sealed
 from smriti.receipts.writer import SUMMARY, read_manifest
 from smriti.types import Completed, Stored
 
@@ -82,10 +82,12 @@ class Origin:
 def signature_path(directory: Path) -> Path:
     """Name the file of a receipt's signature: `<folder>.sig` beside the folder, since nothing may be added inside."""
     folder = directory.resolve()
+    if not folder.name:
+        raise UsageError(f"{directory} is no receipt folder, expected one beside which a signature can stand")
     return folder.with_name(f"{folder.name}.sig")
 
 
-def sign(directory: Path, key: Path) -> Signed:
+def sign(directory: Path, key: Path, look: Look = lambda verdict: verdict) -> Signed:
     """Sign the receipt in `directory` with an SSH key, and write the signature beside it.
 
     `key` is a private key, for whose passphrase ssh-keygen asks at the terminal, or a public one of which the private
@@ -97,7 +99,7 @@ def sign(directory: Path, key: Path) -> Signed:
         raise UsageError(f"{target} is there already; a signature is not written over another. Remove it to sign anew")
     if not key.is_file():
         raise UsageError(f"--key {key} is not there, expected the file of an SSH key")
-    receipt = read_sealed(directory)
+    receipt = read_sealed(directory, look)
     statement = Statement(run_id=receipt.manifest.run_id, summary_sha256=receipt.sha256)
     with _keygen() as keygen:
         made = keygen.ask("-Y", "sign", "-f", key, "-n", NAMESPACE, stdin=statement.content())

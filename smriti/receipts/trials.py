@@ -9,6 +9,10 @@ from smriti.receipts.check import Check, judge, repeated
 from smriti.types import VERDICTS, BenchManifest, TrialCase, TrialEvidence, trial_realm
 
 _PLACE = attrgetter("task_id", "condition", "trial", "order")
+_SCRIPTED = {"nop", "oracle", "rehearsal"}
+"""Agents that come with smriti and solve by script."""
+_UNPLANTED = {"off", "handed", "placebo"}
+"""Conditions under which no store holds anything."""
 
 
 class TrialRules:
@@ -28,6 +32,13 @@ class TrialRules:
             yield from (f"{name} twice" for name in repeated(names))
         if manifest.seed != manifest.config.seed:
             yield f"seed {manifest.seed}, and {manifest.config.seed} in its config"
+        if len(manifest.agents) != 1 or not 1 <= len(manifest.systems) <= 1 + ("file" in manifest.config.conditions):
+            yield f"{len(manifest.systems)} memory systems and {len(manifest.agents)} agents identified"
+        if manifest.config.agent.partition(":")[0] in _SCRIPTED and not manifest.scripted:
+            yield f"agent {manifest.config.agent} is scripted, which it does not say"
+        chosen, of = manifest.selection.get("selected"), manifest.selection.get("of")
+        if chosen != len(manifest.tasks) or not isinstance(of, int) or of < len(manifest.tasks):
+            yield f"{chosen!r} of {of!r} tasks selected, {len(manifest.tasks)} named"
 
     def evidence_class(self) -> Check:
         manifest = self._manifest
@@ -55,6 +66,7 @@ class TrialRules:
 
     def row_problems(self, row: TrialEvidence) -> Iterator[str]:
         yield from _misplacements(self._tasks, row)
+        yield from _misplanted(row)
         yield from _contradictions(self._manifest, row)
 
     def place(self, case: object) -> tuple[object, ...]:
@@ -76,9 +88,21 @@ def _misplacements(tasks: Mapping[str, tuple[str, str, str]], row: TrialEvidence
         yield f"realm {row.realm!r} is another trial's"
 
 
+def _misplanted(row: TrialEvidence) -> Iterator[str]:
+    """Say what no store and no channel can have held."""
+    if len({planted.id for planted in row.planted}) < len(row.planted):
+        yield "a memory planted twice under one id"
+    if row.condition in _UNPLANTED and row.planted:
+        yield f"{len(row.planted)} memories planted under {row.condition}"
+    if row.condition == "off" and row.delivery != "none":
+        yield f"memory delivered by {row.delivery!r} under off"
+
+
 def _contradictions(manifest: BenchManifest, row: TrialEvidence) -> Iterator[str]:
     """Say what no trial can have left behind."""
     blobs = row.blobs
+    if (row.turns or 0) < 0 or any((seconds or 0) < 0 for _, seconds in row.seconds):
+        yield "fewer turns than none, or an end before its beginning"
     if row.fault is None:
         if row.check_exit_status is None or row.check_exit_status < 0 or len(blobs) < 3:
             yield "no fault, and yet no verdict, or no transcript, diff and check output"

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import gzip
 import hashlib
+import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,8 @@ from smriti.receipts.writer import (
     SEAMS,
     SUMMARY,
     first_error,
+    open_regular,
+    read_file,
     read_manifest,
     seal_files,
     stated,
@@ -35,6 +38,10 @@ from smriti.receipts.writer import (
 from smriti.score import scoring_of
 from smriti.types import BenchManifest, FileSeal, LifecycleManifest, Manifest, RetrievalManifest, Seam, Summary
 
+MOST_CONTENT_BYTES = 1 << 28
+"""Of a transcript, a diff or a check's output."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 State = Literal["verified", "refused", "interrupted"]
 
 
@@ -72,6 +79,8 @@ def verify(directory: Path) -> Verdict:
         checks.append(Check("receipt", False, str(error)))
     except OSError as error:
         checks.append(Check("receipt", False, f"{error.filename}: cannot be read: {error.strerror}"))
+    except MemoryError:
+        checks.append(Check("receipt", False, "it is larger than the memory of this machine"))
     if any(check.ok is False for check in checks):
         state: State = "refused"
     else:
@@ -104,7 +113,7 @@ def _rules(manifest: BenchManifest | RetrievalManifest | LifecycleManifest) -> R
 def _checks(
     directory: Path, manifest: Manifest, rules: Rules, seams: Sequence[bytes], *, sealed: bool
 ) -> Iterator[Check]:
-    yield _check_manifest(manifest, rules, (directory / MANIFEST).read_bytes())
+    yield _check_manifest(manifest, rules, read_file(directory / MANIFEST))
     yield rules.evidence_class()
     rows = read_rows(directory, manifest, rules, sealed=sealed)
     yield from rows.checks
@@ -115,7 +124,7 @@ def _checks(
     if not sealed:
         yield Check("seal", None, f"no {SUMMARY}: the run was interrupted and supports no claim")
         return
-    content = (directory / SUMMARY).read_bytes()
+    content = read_file(directory / SUMMARY)
     try:
         summary = Summary.model_validate_json(content)
     except ValidationError as error:
@@ -131,29 +140,60 @@ def _check_manifest(manifest: Manifest, rules: Rules, content: bytes) -> Check:
     wrong = list(rules.manifest_problems())
     if manifest.planned != rules.plan_size:
         wrong.append(f"planned says {manifest.planned}; what it names makes {rules.plan_size}")
+    if manifest.code.commit is not None and not _COMMIT.fullmatch(manifest.code.commit):
+        wrong.append(f"commit {manifest.code.commit!r} is no commit")
     if not is_time(manifest.started):
         wrong.append(f"started {manifest.started!r} is no time")
+    if unseen := [text for text in _texts(manifest.model_dump(mode="json")) if not text.isprintable()]:
+        wrong.append(f"{unseen[0]!r:.200} holds what no terminal shows")
+    if not manifest.sandbox:
+        wrong.append("no sandbox level, be it none")
+    if not _NAME.fullmatch(manifest.run_id) or manifest.jobs < 1:
+        wrong.append(f"run {manifest.run_id!r}, {manifest.jobs} jobs: expected a plain name, and at least one")
     if content != stated(manifest):
         wrong.append("not in the form in which it is written")
     return judge("manifest", wrong, f"{manifest.suite} run {manifest.run_id}, {rules.plan_size} cases planned")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every string of a value as JSON has it, names of fields included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
 
 
 def _check_contents(directory: Path, rows: Rows, files: Mapping[str, FileSeal], *, exact: bool) -> Check:
     wrong: list[str] = []
     for name, digest in sorted(rows.blobs.items()):
         try:
-            content = gzip.decompress((directory / name).read_bytes())
-        except (OSError, EOFError, zlib.error) as error:
+            if _digest_of_content(directory / name) != digest:
+                wrong.append(f"{name}: does not hold what its name says")
+        except (OSError, EOFError, zlib.error, ReceiptError) as error:
             wrong.append(f"{name}: {error}")
-            continue
-        if hashlib.sha256(content).hexdigest() != digest:
-            wrong.append(f"{name}: does not hold what its name says")
     if exact:
         named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *rows.blobs}
         wrong += [f"{name}: nothing in the receipt names it" for name in sorted(files.keys() - named)]
         wrong += _irregular(directory, {name.partition("/")[0] for name in rows.blobs})
     right = f"{len(rows.blobs)} files beside the rows hold what the evidence names"
     return judge("contents", wrong, right)
+
+
+def _digest_of_content(path: Path) -> str:
+    """Digest what a gzip file holds; ReceiptError for more than any run keeps, of which a few bytes can make a lot."""
+    total, size = hashlib.sha256(), 0
+    with open_regular(path) as file, gzip.open(file) as content:
+        while block := content.read(1 << 20):
+            size += len(block)
+            if size > MOST_CONTENT_BYTES:
+                raise ReceiptError(f"holds more than {MOST_CONTENT_BYTES:,} bytes")
+            total.update(block)
+    return total.hexdigest()
 
 
 def _irregular(directory: Path, folders: set[str]) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 from urllib.parse import quote
 
+from smriti.receipts.contrasts import effects
 from smriti.receipts.sealed import SealedReceipt
 from smriti.types import BenchManifest, Manifest, RetrievalManifest, Score, SystemIdentity
 
@@ -66,7 +68,8 @@ def has_baselines(manifest: Manifest) -> bool:
 def statements(receipt: SealedReceipt) -> list[str]:
     """Say in sentences of Markdown what the receipt shows; each figure is a link that `smriti claim check` reads."""
     if isinstance(receipt.manifest, BenchManifest):
-        return [*_bench_statements(_Quoted(receipt), receipt.manifest), _covered(_Quoted(receipt))]
+        shown = {name: contrast.shown() for name, contrast in effects(receipt, BASELINES).items()}
+        return [*_bench_statements(_Quoted(receipt), receipt.manifest, shown), _covered(_Quoted(receipt))]
     return [*_retrieval_statements(_Quoted(receipt), receipt.manifest), _covered(_Quoted(receipt))]
 
 
@@ -83,7 +86,8 @@ def design(manifest: BenchManifest | RetrievalManifest) -> str:
     data = ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in manifest.datasets.items())
     cutoffs = ", ".join(map(str, manifest.config.k))
     options = "".join(f"; {name} {value}" for name, value in manifest.config.options.items())
-    return f"{asked} questions of {len(manifest.corpora)} corpora of {data}; k = {cutoffs}{options}"
+    corpora = f"{len(manifest.corpora)} corpora" if len(manifest.corpora) != 1 else "one corpus"
+    return f"{asked} questions of {corpora} of {data}; k = {cutoffs}{options}"
 
 
 def limits(manifest: BenchManifest | RetrievalManifest) -> list[str]:
@@ -156,15 +160,10 @@ class _Quoted:
     def has(self, metric: str, arm: str) -> bool:
         return (metric, arm, "all") in self._scores
 
-    def sign(self, metric: str) -> int:
-        """Return on which side of 0 the whole interval lies: 1, -1, or 0 where it holds 0 or there is none."""
-        interval = self._scores[metric, "on", "all"].interval
-        if interval is None:
-            return 0
-        return 1 if interval.low > 0 else -1 if interval.high < 0 else 0
 
-
-def _bench_statements(quoted: _Quoted, manifest: BenchManifest) -> Iterator[str]:
+def _bench_statements(
+    quoted: _Quoted, manifest: BenchManifest, shown: Mapping[str, Literal["higher", "lower"] | None]
+) -> Iterator[str]:
     system = f"memory system {_of(manifest.systems[0])}"
     agent = f"agent {_of(manifest.agents[0])}"
     yield f"With {system}, {agent} passed this share of its trials: {quoted('sr', 'on')}."
@@ -173,16 +172,16 @@ def _bench_statements(quoted: _Quoted, manifest: BenchManifest) -> Iterator[str]
         yield f"Without it: {quoted('sr', 'off')}; the difference, paired by task and trial: {difference}."
     if not has_baselines(manifest):
         return
-    off, placebo, file = quoted.sign("delta_sr"), quoted.sign("lift_over_placebo"), quoted.sign("lift_over_file")
+    off, placebo, file = (shown[name] for name in BASELINES)
     over_placebo, over_file = quoted("lift_over_placebo", "on"), quoted("lift_over_file", "on")
-    if off > 0 and placebo > 0:
+    if off == placebo == "higher":
         yield (
             f"On these tasks the {system} improves the success rate of {agent}: over no memory, and over as many words "
             f"of unrelated memory ({over_placebo})."
         )
-    elif off < 0:
+    elif off == "lower":
         yield f"On these tasks the {system} worsens the success rate of {agent}, against no memory."
-    elif off > 0:
+    elif off == "higher":
         yield (
             f"{agent.capitalize()} passed more trials with it than without, but that as many words of unrelated memory "
             f"would not have done the same was not shown ({over_placebo}): no improvement is claimed."
@@ -190,9 +189,9 @@ def _bench_statements(quoted: _Quoted, manifest: BenchManifest) -> Iterator[str]
     else:
         yield f"No difference from no memory was shown; against as many words of unrelated memory: {over_placebo}."
     against = "a plain context file that holds the same memories"
-    if file > 0:
+    if file == "higher":
         yield f"It is better than {against}: {over_file}."
-    elif file < 0:
+    elif file == "lower":
         yield f"It is worse than {against}: {over_file}."
     else:
         yield f"No difference from {against} was shown: {over_file}."

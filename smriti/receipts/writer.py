@@ -7,11 +7,12 @@ import fcntl
 import gzip
 import hashlib
 import os
+import stat
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, BinaryIO, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -64,7 +65,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
                         f"{directory} exists and is not empty; a receipt is never written over another. "
                         "Give another --out, or --resume it if it is an interrupted run."
                     )
-                _write_new(directory / MANIFEST, stated(manifest))
+                write_new(directory / MANIFEST, stated(manifest))
                 return ReceiptWriter(directory, manifest, [], lock)
 
     @classmethod
@@ -103,7 +104,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
         with _disk(self.directory), self._blobs:
             if not target.exists():
                 folder.mkdir(exist_ok=True)
-                _write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
+                write_new(target, gzip.compress(clean, compresslevel=6, mtime=0))
         return name
 
     def append(self, evidence: Sequence[EvidenceT]) -> list[RecordT]:
@@ -132,7 +133,7 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
                 files=seal_files(self.directory),
                 finished=max(_now(), self.manifest.started),  # a clock may have been set back meanwhile
             )
-            _write_new(self.directory / SUMMARY, stated(summary))
+            write_new(self.directory / SUMMARY, stated(summary))
         return summary
 
     def close(self) -> None:
@@ -148,10 +149,33 @@ def seal_files(directory: Path) -> dict[str, FileSeal]:
     for path in sorted(directory.rglob("*")):
         name = path.relative_to(directory).as_posix()
         if path.is_file() and name != SUMMARY:
-            content = path.read_bytes()
-            rows = content.count(b"\n") if name.endswith(".ndjson") else None
-            seals[name] = FileSeal(sha256=hashlib.sha256(content).hexdigest(), rows=rows)
+            seals[name] = _sealed(path)
     return seals
+
+
+def _sealed(path: Path) -> FileSeal:
+    total, rows = hashlib.sha256(), 0
+    with open_regular(path) as file:
+        while block := file.read(1 << 20):
+            total.update(block)
+            rows += block.count(b"\n")
+    return FileSeal(sha256=total.hexdigest(), rows=rows if path.name.endswith(".ndjson") else None)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file of a receipt; ReceiptError for what is none, such as a FIFO, which would never end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    file = os.fdopen(descriptor, "rb")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        raise ReceiptError(f"{path}: not a regular file")
+    return file
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file of a receipt as a whole; ReceiptError for what is no regular file."""
+    with open_regular(path) as file:
+        return file.read()
 
 
 def manifest_digest(manifest: Manifest) -> str:
@@ -168,7 +192,7 @@ def read_manifest(directory: Path) -> BenchManifest | RetrievalManifest | Lifecy
     """Read a receipt's manifest; ReceiptError if there is none or it is not one."""
     path = directory / MANIFEST
     try:
-        return _MANIFEST.validate_json(path.read_bytes())
+        return _MANIFEST.validate_json(read_file(path))
     except FileNotFoundError:
         raise ReceiptError(f"{directory} is not a receipt: it has no {MANIFEST}") from None
     except (NotADirectoryError, IsADirectoryError):
@@ -224,7 +248,7 @@ def _mend(directory: Path, manifest: Manifest) -> list[Any]:
 def _whole_lines(path: Path, model: type[RowT]) -> list[tuple[bytes, RowT]]:
     if not path.exists():
         return []
-    *lines, _rest = path.read_bytes().split(b"\n")
+    *lines, _rest = read_file(path).split(b"\n")
     rows: list[tuple[bytes, RowT]] = []
     for number, line in enumerate(lines, 1):
         try:
@@ -248,7 +272,7 @@ def _append_lines(descriptor: int, lines: Sequence[bytes]) -> None:
     os.fsync(descriptor)
 
 
-def _write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, content: bytes) -> None:
     """Put a whole file in its place at once: a crash may leave a `.partial` beside it, but no part under its name."""
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -275,7 +299,9 @@ def _locked(directory: Path) -> Iterator[int]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ReceiptError(f"{directory} is being written by another process") from None
+            raise ReceiptError(
+                f"{directory} is being written by another process; wait for its end, or give another --out"
+            ) from None
         yield lock
     except BaseException:
         os.close(lock)

@@ -23,6 +23,9 @@ from smriti.types import (
 INJECTION_FLOOR = 0.95
 """Below this injection_confirmation_rate nothing is said about the memory: it did not reach the agent."""
 
+REHEARSAL = "rehearsal: the agent is scripted; these figures measure the harness and not a memory system"
+"""The flag of every rehearsal, and of what is made of one."""
+
 FEW_TASKS = 10
 
 Delta = Callable[[Sequence[Trial], Sequence[Trial], str], Estimate]
@@ -153,7 +156,7 @@ def bench_flags(manifest: BenchManifest, records: Sequence[TrialRecord], scores:
     figures = {(score.metric, score.condition): score for score in scores if score.group == "all"}
     flags: list[str] = []
     if manifest.evidence_class == "rehearsal":
-        flags.append("rehearsal: the agent is scripted; these figures measure the harness and not a memory system")
+        flags.append(REHEARSAL)
     if manifest.evidence_class == "development":
         flags.append("development: a selection, a limit or uncommitted code; these figures support no claim")
     flags += _distrust(figures)

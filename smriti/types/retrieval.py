@@ -72,9 +72,9 @@ class QuestionEvidence(Evidence):
     """Hits in all, of which `hits` are the first."""
     gold_ranks: dict[str, int]
     """Rank from 1, over the distinct sources of all that was returned, of each gold source that was among them."""
-    ingest_ms: float | None
+    ingest_ms: float | None = Field(allow_inf_nan=False)
     """Of the whole corpus, once for all of its questions; None where that was not reached."""
-    query_ms: float | None
+    query_ms: float | None = Field(allow_inf_nan=False)
     fault: AskFault | None
 
 

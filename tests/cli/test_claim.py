@@ -143,6 +143,44 @@ def test_a_claim_that_was_written_is_found_right(smriti: Smriti, good: Path) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("| class | measured |", "| class | component |"),
+        (": no difference shown", ": better"),
+        (" is +0.000", " is +0.500"),
+        (" tasks × ", "0 tasks × "),
+        (" it says nothing.", " it says everything."),
+        ("sha256 of its summary.json ", "sha256 of its summary.json 0"),
+        (", clean |", ", dirty |"),
+    ],
+)
+def test_no_word_of_a_claim_can_be_changed(smriti: Smriti, good: Path, before: str, after: str) -> None:
+    other = bench(Path("receipts/other"), bench_manifest(run_id="other"))
+    assert smriti("claim", good, other, "--compare", good, other, "--out", "out").status == 0
+    assert smriti("claim", "check", "out/claim.md").status == 0
+    text = Path("out/claim.md").read_text()
+    assert before in text
+    Path("out/claim.md").write_text(text.replace(before, after, 1))
+    ended = smriti("claim", "check", "out/claim.md")
+    assert ended.status == 1
+    assert "in the text" in ended.out
+    Path("out/claim.md").write_text(text)
+    stated = Path("out/claim.json").read_text()
+    Path("out/claim.json").write_text(stated.replace('"verdict": "no difference shown"', '"verdict": "better"'))
+    assert smriti("claim", "check", "out/claim.md").status == 1
+    Path("out/claim.json").unlink()
+    ended = smriti("claim", "check", "out/claim.md")
+    assert "claim.json beside it cannot be read" in ended.out
+
+
+@pytest.mark.parametrize(
+    "title", ["mine improves everything", "99 % of all", "Twice: 2 x", "It beats bm25", "0.9 at last"]
+)
+def test_a_title_claims_nothing(smriti: Smriti, good: Path, title: str) -> None:
+    smriti("claim", good, "--title", title).assert_refused("claims something by itself")
+
+
 def test_a_figure_that_differs_is_exit_status_1_and_told_with_its_line(smriti: Smriti, good: Path) -> None:
     write(f"Title\n\nIt is [0.9](receipt:{good}#sr/on).")
     ended = smriti("claim", "check", "README.md")

@@ -38,7 +38,7 @@ def test_each_receipt_is_a_line_and_a_broken_one_too(smriti: Smriti) -> None:
     assert lines[2:] == [
         "bench mine coder 6 measured interrupted 1 h receipts/bench/cut",
         "bench mine coder 12 measured verified 12 h receipts/bench/good",
-        "coding-life first, second – 12 component verified 1 d receipts/coding-life/two",
+        "locomo first, second – 12 component verified 1 d receipts/coding-life/two",
         "– – – – – refused – receipts/broken",
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,14 @@ def test_streams_that_are_closed_from_the_start_get_into_no_file(tmp_path: Path,
     assert ended.returncode == 0
     assert "Traceback" not in ended.stderr
     assert ("1 planned" in ended.stdout) == (closed == "2>&-")
+    assert verify(tmp_path / "out").state == "verified"
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_nor_do_they_get_in_the_way_of_processes_that_are_started(tmp_path: Path, closed: str) -> None:
+    asked = ("coding-life", "--limit", "4", "--jobs", "2", "--out", "out")
+    assert run(tmp_path, *asked, closed=closed, env={"SMRITI_DATA_DIR": str(tmp_path / "cache")}).returncode == 0
+    assert json.loads((tmp_path / "out/summary.json").read_text())["coverage"]["completed"] == 8
     assert verify(tmp_path / "out").state == "verified"
 
 

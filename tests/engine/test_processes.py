@@ -64,6 +64,12 @@ def ending_behind(folder: Path, number: int) -> int:
     return number
 
 
+def ending_behind_the_third(folder: Path, number: int) -> int:
+    noted(folder, number)
+    assert number != 1 or eventually(lambda: attempts(folder, 3))
+    return number
+
+
 def killed_once(folder: Path, number: int) -> int:
     """Wait, the first time that the step 1 is attempted, for a SIGKILL from outside."""
     noted(folder, number)
@@ -74,14 +80,29 @@ def killed_once(folder: Path, number: int) -> int:
     return number
 
 
-def ending_beside_a_stubborn_one(folder: Path, number: int) -> int:
-    """Let no interrupt through, the first time that step 0 is attempted; step 1 takes the pool down meanwhile."""
-    noted(folder, number)
-    if number == 0 and attempts(folder, 0) == 1:
-        stubborn(folder, 0)
+def logged(folder: Path, number: int) -> int:
+    """Write down when the step begins and when it ends."""
+    for change in ("+", "-"):
+        with (folder / "log").open("a") as log:
+            log.write(change)
+    return number
+
+
+def leaving_a_child(folder: Path, number: int) -> int:
+    """Fork a process that goes on, with all that this one has open."""
+    pid = os.fork()
+    if pid == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            signal.pause()
+    (folder / f"child-{pid}").touch()
+    return number
+
+
+def ending_before_its_child(folder: Path, number: int) -> int:
     if number == 1:
-        pid_in(folder / "pid-0")
-        os._exit(0)
+        leaving_a_child(folder, number)
+        os._exit(1)
     return number
 
 
@@ -163,13 +184,14 @@ class Unsendable:
         raise UsageError(f"step {self.number} cannot be sent")
 
 
-def alike(_step: object) -> object:
+def shared(_step: object) -> bool:
     """Let all steps share processes."""
-    return None
+    return False
 
 
-def tens(step: int) -> int:
-    return step // 10
+def odd_tens(step: int) -> bool:
+    """Let steps of every other ten have a process each."""
+    return step // 10 % 2 == 1
 
 
 def no_loss(step: object) -> NoReturn:
@@ -183,7 +205,7 @@ def minus(step: int) -> int:
 
 def engine(jobs: int) -> ProcessEngine[Any, Any]:
     """Make an engine of which no step may be lost."""
-    return ProcessEngine(jobs, no_loss, alike)
+    return ProcessEngine(jobs, no_loss, shared)
 
 
 # Results
@@ -196,8 +218,15 @@ def test_results_come_in_the_order_of_the_steps_whatever_the_number_of_jobs(jobs
     assert not multiprocessing.active_children()
 
 
-def test_a_result_waits_for_those_before_it(tmp_path: Path) -> None:
-    assert list(engine(2).map(partial(waits_for_the_second, tmp_path), range(2))) == [0, 1]
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_result_waits_for_those_before_it(tmp_path: Path, alone: bool) -> None:
+    engine: ProcessEngine[int, int] = ProcessEngine(2, no_loss, lambda _step: alone)
+    assert list(engine.map(partial(waits_for_the_second, tmp_path), range(2))) == [0, 1]
+
+
+def test_a_slow_step_keeps_no_other_waiting_while_a_process_is_idle(tmp_path: Path) -> None:
+    """The first two are at work, and the second process has done the third by the time that the first one ends."""
+    assert list(engine(2).map(partial(ending_behind_the_third, tmp_path), range(1, 6))) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -225,21 +254,29 @@ def test_steps_are_taken_no_further_ahead_than_there_is_use_for(jobs: int) -> No
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_steps_share_a_process_only_where_their_key_is_the_same(jobs: int) -> None:
-    """And a process ends with the steps of its key, so that nothing of it goes on beside those of the next."""
-    keyed: ProcessEngine[int, int] = ProcessEngine(jobs, no_loss, tens)
-    pids: dict[int, set[int]] = {}
-    for number, pid in enumerate(keyed.map(where, range(30))):
-        for before in range(tens(number)):
-            assert not any(alive(other) for other in pids[before])
-        pids.setdefault(tens(number), set()).add(pid)
-    assert len(set.union(*pids.values())) == sum(map(len, pids.values()))
-    assert all(len(own) <= jobs for own in pids.values())
+def test_a_step_that_is_to_be_alone_has_a_process_that_no_other_step_had_or_gets(jobs: int) -> None:
+    mixed: ProcessEngine[int, int] = ProcessEngine(jobs, no_loss, odd_tens)
+    pids = list(mixed.map(where, range(30)))
+    alone, others = pids[10:20], {*pids[:10], *pids[20:]}
+    assert len(set(alone)) == len(alone)
+    assert others.isdisjoint(alone)
+    assert len(others) <= 2 * jobs
+    assert not any(alive(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_no_more_steps_than_jobs_are_alone_at_a_time(jobs: int, tmp_path: Path) -> None:
+    apart: ProcessEngine[int, int] = ProcessEngine(jobs, no_loss, lambda _step: True)
+    assert list(apart.map(partial(logged, tmp_path), range(9))) == list(range(9))
+    log = (tmp_path / "log").read_text()
+    at_work = [log[:end].count("+") - log[:end].count("-") for end in range(len(log) + 1)]
+    assert len(log) == 18
+    assert max(at_work) <= jobs
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_results_come_in_order_over_several_keys_of_which_some_steps_are_lost(jobs: int) -> None:
-    results = list(ProcessEngine(jobs, minus, tens).map(ending, range(25)))
+def test_results_come_in_order_whether_steps_are_alone_or_not_and_some_are_lost(jobs: int) -> None:
+    results = list(ProcessEngine(jobs, minus, odd_tens).map(ending, range(25)))
     assert results == [-number if number % 3 == 2 else number for number in range(25)]
     assert not multiprocessing.active_children()
 
@@ -292,7 +329,7 @@ def test_a_step_that_cannot_be_read_where_it_is_to_run_is_lost_alone(jobs: int) 
         return "lost"
 
     steps: list[object] = [1, Bad(2), 3]
-    assert list(ProcessEngine(jobs, told, alike).map(str, steps)) == ["1", "lost", "3"]
+    assert list(ProcessEngine(jobs, told, shared).map(str, steps)) == ["1", "lost", "3"]
     assert lost == [Bad(2)]
     assert not multiprocessing.active_children()
 
@@ -301,14 +338,14 @@ def test_a_step_that_cannot_be_read_where_it_is_to_run_is_lost_alone(jobs: int) 
 def test_each_step_that_takes_its_process_down_is_lost_alone_and_all_others_come_back(jobs: int) -> None:
     """Those before, beside and after it, over more of them than one pool is given at a time, in their order."""
     count = 2 * jobs * processes._AHEAD + 3
-    results = list(ProcessEngine(jobs, minus, alike).map(ending, range(count)))
+    results = list(ProcessEngine(jobs, minus, shared).map(ending, range(count)))
     assert results == [-number if number % 3 == 2 else number for number in range(count)]
     assert not multiprocessing.active_children()
 
 
 def test_what_had_come_back_before_the_processes_broke_is_not_attempted_again(tmp_path: Path) -> None:
     """Step 2 had, and waited for step 1, which breaks them: that one alone is attempted twice."""
-    results = ProcessEngine(2, minus, alike).map(partial(ending_behind, tmp_path), range(1, 6))
+    results = ProcessEngine(2, minus, shared).map(partial(ending_behind, tmp_path), range(1, 6))
     assert list(results) == [-1, 2, 3, 4, 5]
     assert [attempts(tmp_path, number) for number in (1, 2)] == [2, 1]
 
@@ -332,21 +369,28 @@ def test_a_step_whose_process_was_killed_from_outside_is_tried_again_and_complet
     assert not multiprocessing.active_children()
 
 
-def test_a_step_that_lets_no_interrupt_through_is_killed_when_another_breaks_the_pool_and_then_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(processes, "_PATIENCE_S", 0.1)
-    work = partial(ending_beside_a_stubborn_one, tmp_path)
-    assert list(ProcessEngine(2, minus, alike).map(work, range(4))) == [0, -1, 2, 3]
-    assert attempts(tmp_path, 0) == 2
-    assert not multiprocessing.active_children()
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_process_that_ends_and_leaves_others_with_all_it_had_open_is_noticed(tmp_path: Path, alone: bool) -> None:
+    """What it forked holds its end of the connection, so that nobody hears of it there; and it is ended, too."""
+    engine: ProcessEngine[int, int] = ProcessEngine(1, minus, lambda _step: alone)
+    assert list(engine.map(partial(ending_before_its_child, tmp_path), range(3))) == [0, -1, 2]
+    children = [int(file.name.partition("-")[2]) for file in tmp_path.glob("child-*")]
+    assert len(children) == 2, "step 1 was attempted twice"
+    assert ended(children)
+
+
+def test_what_a_step_has_started_ends_with_the_processes(tmp_path: Path) -> None:
+    assert list(engine(1).map(partial(leaving_a_child, tmp_path), range(2))) == [0, 1]
+    children = [int(file.name.partition("-")[2]) for file in tmp_path.glob("child-*")]
+    assert len(children) == 2
+    assert ended(children)
 
 
 def test_what_a_step_raises_when_it_is_tried_again_arrives() -> None:
     """Step 3 is refused, and waits for the process that step 2 takes down."""
     seen: list[int] = []
     with pytest.raises(UsageError, match="step 3 cannot be done"):
-        seen.extend(ProcessEngine(1, minus, alike).map(ending_or_refusing, range(6)))
+        seen.extend(ProcessEngine(1, minus, shared).map(ending_or_refusing, range(6)))
     assert seen == [0, 1, -2]
     assert not multiprocessing.active_children()
 

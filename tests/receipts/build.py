@@ -62,10 +62,9 @@ def a_manifest(**fields: Any) -> BenchManifest:
             for task, family in FAMILIES.items()
         ),
     }
-    made = manifest(list(FAMILIES), ["off", "on"], 2)
+    made = manifest(list(FAMILIES), ["off", "on"], 2, evidence_class=fields.get("evidence_class", "rehearsal"))
     config = made.config.model_copy(update={"max_tokens": 1000})
-    scripted = fields.get("evidence_class", made.evidence_class) == "rehearsal"
-    return made.model_copy(update={"config": config, "scripted": scripted, **stated, **fields})
+    return made.model_copy(update={"config": config, **stated, **fields})
 
 
 def evidence_of(receipt: BenchReceipt, case: TrialCase, **fields: Any) -> TrialEvidence:

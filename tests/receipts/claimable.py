@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from smriti.datasets.lock import pin_of
 from smriti.receipts.writer import ReceiptWriter, manifest_digest
 from smriti.score.bench import planned_cases
 from smriti.score.retrieval import RetrievalScoring
@@ -117,7 +118,7 @@ def retrieval_manifest(memory: Sequence[str] = ("first", "second"), **fields: An
         for corpus in corpora()
     )
     stated: dict[str, Any] = {
-        "suite": "coding-life",
+        "suite": "locomo",
         "evidence_class": "component",
         "run_id": "retrieval-run",
         "config": RetrievalConfig(memory=tuple(memory), k=(1, 2), options={}),
@@ -126,7 +127,7 @@ def retrieval_manifest(memory: Sequence[str] = ("first", "second"), **fields: An
         "systems": tuple(SystemIdentity(name=name, version="1") for name in memory),
         "artifacts": {},
         "engine": "processes",
-        "datasets": {"invented": "5" * 64},
+        "datasets": {"locomo10": pin_of("locomo10").sha256},
         "selection": {"stratify": None, "limit": None, "selected": 6, "of": 6},
         "seed": 0,
         "sandbox": "none",

@@ -115,7 +115,9 @@ def test_tasks_that_differ_are_named_one_by_one_and_left_out_where_that_is_let_p
     one, other = (bench_manifest(13, evidence_class="development") for _ in range(2))
     changed = other.tasks[3].model_copy(update={"sha256": "0" * 63 + "9", "version": 2})
     gone = (*other.tasks[:3], changed, *other.tasks[4:12])
-    other = other.model_copy(update={"tasks": gone, "planned": 72})
+    chosen = {"selected": 12, "of": 13}
+    other = other.model_copy(update={"tasks": gone, "planned": 72, "selection": chosen})
+    one = one.model_copy(update={"selection": {"selected": 13, "of": 13}})
     a = Side("A", bench(tmp_path / "a", HALF, one))
     b = Side("B", bench(tmp_path / "b", HALF, other))
     with pytest.raises(UsageError) as refused:
@@ -126,7 +128,7 @@ def test_tasks_that_differ_are_named_one_by_one_and_left_out_where_that_is_let_p
     assert "tasks.task12: version 1, sha256 000000000000… in A, nothing in B" in str(refused.value)
     with pytest.raises(UsageError, match="task12"):
         compare(a, b, allow=["tasks.task03"])
-    found = compare(a, b, allow=["tasks"]).headline
+    found = compare(a, b, allow=["tasks", "selection"]).headline
     assert (found.n, found.clusters, found.excluded) == (36, 12, 3)
 
 

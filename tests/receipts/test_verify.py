@@ -14,7 +14,7 @@ from smriti.receipts import rows
 from smriti.receipts.verify import Verdict, verify
 from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, stated
 from smriti.score.bench import planned_cases
-from smriti.types import CodeIdentity, Fault, Planted, Seam
+from smriti.types import CodeIdentity, Fault, PhaseSeconds, Planted, Seam, SystemIdentity
 from tests.receipts.build import a_manifest, evidence_of, write, write_resumed
 from tests.strategies import usage
 
@@ -119,6 +119,37 @@ def test_a_summary_that_does_not_follow_is_refused_with_what_is_wrong_in_it_name
     assert named in refusals(verify(tmp_path))
 
 
+CONTRADICTED: dict[str, tuple[dict[str, Any], str]] = {
+    "an agent too many": ({"agents": (SystemIdentity(name="x", version="1"),) * 2}, "and 2 agents identified"),
+    "no memory system": ({"systems": ()}, "0 memory systems and 1 agents"),
+    "a file store that no condition has": (
+        {"systems": tuple(SystemIdentity(name=name, version="1") for name in ("embedded", "file"))},
+        "2 memory systems and 1 agents",
+    ),
+    "a script that is not said to be one": (
+        {"evidence_class": "measured", "config": a_manifest().config, "scripted": False},
+        "agent rehearsal is scripted, which it does not say",
+    ),
+    "more tasks than it selected": ({"selection": {"selected": 2, "of": 3}}, "2 of 3 tasks selected, 3 named"),
+    "fewer tasks to choose from": ({"selection": {"selected": 3, "of": 2}}, "3 of 2 tasks selected, 3 named"),
+    "a name that is none": ({"run_id": "<b>run</b>"}, "run '<b>run</b>', 1 jobs"),
+    "no level of a sandbox": ({"sandbox": ""}, "no sandbox level, be it none"),
+    "no commit": (
+        {"code": CodeIdentity(version="0", commit="HEAD", dirty=False, sha256="0" * 64)},
+        "commit 'HEAD' is no commit",
+    ),
+    "no jobs": ({"jobs": 0}, "run 'run', 0 jobs"),
+    "a sign that a terminal obeys": ({"delivery": "\x1b[31mhooks"}, "'\\x1b[31mhooks' holds what no terminal shows"),
+    "a sign that turns a line round": ({"host": {"\u202esystem": 1}}, "holds what no terminal shows"),
+}
+
+
+@pytest.mark.parametrize("what", CONTRADICTED)
+def test_a_manifest_that_contradicts_itself_is_refused_with_what_it_says(tmp_path: Path, what: str) -> None:
+    fields, named = CONTRADICTED[what]
+    assert named in refusals(verify(write(tmp_path, a_manifest(**fields))))
+
+
 @pytest.mark.parametrize("kind", ["rehearsal", "development", "measured"])
 def test_each_kind_of_evidence_is_named_with_what_it_is_worth(tmp_path: Path, kind: str) -> None:
     verdict = verify(write(tmp_path, a_manifest(evidence_class=kind)))
@@ -194,6 +225,41 @@ def test_before_the_seal_a_cut_last_line_is_no_fault(tmp_path: Path, file: str) 
     assert verdict.state == ("interrupted" if file == SCORES else "refused")
 
 
+def test_before_the_seal_what_is_cut_or_not_scored_yet_is_told(tmp_path: Path) -> None:
+    write(tmp_path, rows=3)
+    assert detail(verify(tmp_path), EVIDENCE) == "3 rows, each as its schema says"
+    content = (tmp_path / SCORES).read_bytes()
+    (tmp_path / SCORES).write_bytes(content[:-20])
+    assert f"(1 of them not scored yet; the last line of {SCORES} is cut: --resume" in detail(
+        verify(tmp_path), EVIDENCE
+    )
+
+
+@pytest.mark.parametrize("name", [MANIFEST, EVIDENCE, SCORES, SUMMARY])
+def test_a_file_that_never_ends_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    write(tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    assert "not a regular file" in refusals(verify(tmp_path))
+
+
+def test_a_few_bytes_that_hold_more_than_any_run_keeps_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smriti.receipts.verify.MOST_CONTENT_BYTES", 2)
+    write(tmp_path)
+    assert "holds more than 2 bytes" in refusals(verify(tmp_path))
+
+
+def test_a_receipt_larger_than_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(_path: Path, *, sealed: bool) -> list[bytes]:
+        raise MemoryError(sealed)
+
+    write(tmp_path)
+    monkeypatch.setattr(rows, "read_lines", exhausted)
+    assert "larger than the memory of this machine" in refusals(verify(tmp_path))
+
+
 def test_before_the_seal_the_last_evidence_line_may_lack_its_score_line_and_no_other_may(tmp_path: Path) -> None:
     write(tmp_path, rows=3)
     lines = (tmp_path / SCORES).read_bytes().splitlines(keepends=True)
@@ -215,6 +281,11 @@ def test_an_edited_score_is_found_before_the_seal_too(tmp_path: Path) -> None:
 
 FAULT = Fault(status="agent_error", phase="agent", message="planted")
 IMPOSSIBLE: dict[str, tuple[str, dict[str, Any]]] = {
+    "planted twice": ("alpha/on/t1", {"planted": (Planted(id="m", source_id="m", role="stale"),) * 2}),
+    "planted under off": ("alpha/off/t1", {"planted": (Planted(id="m", source_id="m", role="stale"),)}),
+    "delivered under off": ("alpha/off/t1", {"delivery": "hooks"}),
+    "fewer turns than none": ("alpha/on/t1", {"turns": -1}),
+    "a phase that ended before it began": ("alpha/on/t1", {"seconds": PhaseSeconds(agent=-0.5)}),
     "a fault that is a verdict": ("alpha/on/t1", {"fault": FAULT.model_copy(update={"status": "passed"})}),
     "a verdict without a check": ("alpha/on/t1", {"check_exit_status": None}),
     "a verdict of a check that a signal ended": ("alpha/on/t1", {"check_exit_status": -9}),

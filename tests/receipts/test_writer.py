@@ -520,10 +520,10 @@ def test_a_directory_that_may_not_be_written_ends_with_a_receipt_error(
 
 
 def test_an_unreadable_manifest_is_a_receipt_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(self: Path) -> bytes:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+    def denied(path: Path, _flags: int) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(os, "open", denied)
     with pytest.raises(ReceiptError, match="Permission denied"):
         read_manifest(tmp_path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -51,6 +52,12 @@ class Step:
     documents: Sequence[Document]
     system: str
     questions: tuple[Asked, ...]
+    own: bool
+    """The system comes with smriti. Any other is sent the documents, since a file that it read has more in it."""
+
+    def __reduce__(self) -> tuple[type[Step], tuple[object, ...]]:
+        documents = self.documents if self.own else tuple(self.documents)
+        return Step, (self.corpus, documents, self.system, self.questions, self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +131,9 @@ class _Attempt:
 
     def ask(self, load: Callable[[str], MemorySystem]) -> list[Answer]:
         """Return an answer for each question; a system that fails before or after them has failed all."""
-        with tempfile.TemporaryDirectory(prefix="smriti-store-", ignore_cleanup_errors=True) as workspace:
+        with _workspace() as workspace:
             try:
-                with self._opened(load, Path(workspace)) as store:
+                with self._opened(load, workspace) as store:
                     self._ingest(store)
                     return [self._answer(store, asked) for asked in self._step.questions]
             except _Failed as failed:
@@ -205,6 +212,17 @@ class _Attempt:
 
 
 @contextlib.contextmanager
+def _workspace() -> Iterator[Path]:
+    """Make a folder for a store, and take it away again as far as that can be done."""
+    folder = tempfile.mkdtemp(prefix="smriti-store-")
+    try:
+        yield Path(folder)
+    finally:
+        with contextlib.suppress(RecursionError):  # of folders within folders
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def _phase(phase: AskPhase) -> Iterator[None]:
     """Turn whatever comes out of a memory system into the failure of `phase`, but for being told to end."""
     try:
@@ -212,12 +230,18 @@ def _phase(phase: AskPhase) -> Iterator[None]:
     except (_Failed, ToldToEnd):
         raise
     except BaseException as error:
-        said = "(its text cannot be had)"
-        with contextlib.suppress(BaseException):
-            said = str(error)
-        if not isinstance(error, MemorySystemError | UsageError) or not said:
-            said = f"{type(error).__name__}: {said}"
-        raise _Failed(phase, said) from error
+        raise _Failed(phase, _told(error)) from error
+
+
+def _told(error: BaseException) -> str:
+    """Say what was raised, whatever its class makes of being asked."""
+    said = "an exception that cannot be told"
+    with contextlib.suppress(BaseException):
+        name = type.__dict__["__name__"].__get__(type(error))
+        said = f"{name}: (its text cannot be had)"
+        text = str.__str__(str(error))
+        said = text if text and isinstance(error, MemorySystemError | UsageError) else f"{name}: {text}"
+    return said
 
 
 def _shown(value: object) -> str:

@@ -32,6 +32,7 @@ from tests.suites.retrieval.fakes import (
     corpus,
     hit_of,
     no_files,
+    nobodys,
     plan,
 )
 from tests.suites.retrieval.fakes import question as a_question
@@ -334,7 +335,7 @@ def test_a_factory_that_fails_in_the_middle_of_a_run_fails_all_of_that_step_and_
             raise UsageError("memory system fake: it could not be made")
         return GOOD
 
-    suite = RetrievalSuite(plan(["fake"], corpora), corpora, load)
+    suite = RetrievalSuite(plan(["fake"], corpora), corpora, load, nobodys)
     work = suite.work(no_files)
     rows = [row for step in suite.steps(()) for row in suite.evidence(work(step))]
     assert calls == ["fake"] * 3
@@ -352,7 +353,7 @@ def test_a_factory_that_fails_in_the_middle_of_a_run_fails_all_of_that_step_and_
 def test_whatever_a_factory_raises_is_a_failure_of_phase_init(what: str) -> None:
     error, message = ERRORS[what]
     corpora = [corpus()]
-    suite = RetrievalSuite(plan(["fake"], corpora), corpora, raising(error))
+    suite = RetrievalSuite(plan(["fake"], corpora), corpora, raising(error), nobodys)
     (row,) = suite.evidence(suite.work(no_files)(suite.steps(())[0]))
     assert row.fault is not None
     assert (row.fault.phase, row.fault.message.strip()) == ("init", message)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import pickle
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from smriti.score.retrieval import RetrievalScoring
 from smriti.suites.retrieval import RetrievalSuite
 from smriti.suites.retrieval.attempt import Answer, Answers, Asked, Attempts, Step, lost
 from smriti.types import Corpus, Document
-from tests.suites.retrieval.fakes import Remembering, System, corpus, no_files, plan, question
+from tests.suites.retrieval.fakes import Remembering, System, corpus, no_files, nobodys, plan, question
 
 CORPORA = [corpus("c1", question("q1"), question("q2")), corpus("c2", question("q3")), corpus("c3", question("q4"))]
 SYSTEMS = ["one", "two"]
@@ -35,7 +35,7 @@ def load(name: str) -> MemorySystem:
 
 
 def suite(corpora: Sequence[Corpus] = CORPORA, systems: Sequence[str] = SYSTEMS) -> RetrievalSuite:
-    return RetrievalSuite(plan(systems, corpora, [1, 5]), corpora, load)
+    return RetrievalSuite(plan(systems, corpora, [1, 5]), corpora, load, nobodys)
 
 
 def test_a_step_is_a_corpus_and_a_system_with_the_questions_that_it_is_asked() -> None:
@@ -70,7 +70,7 @@ def test_when_all_is_done_no_step_is_left() -> None:
 
 
 def test_what_is_left_comes_from_the_manifest_and_not_from_more_corpora_that_were_read() -> None:
-    steps = RetrievalSuite(plan(SYSTEMS, CORPORA[:1]), CORPORA, load).steps(())
+    steps = RetrievalSuite(plan(SYSTEMS, CORPORA[:1]), CORPORA, load, nobodys).steps(())
     assert {step.corpus for step in steps} == {"c1"}
 
 
@@ -95,7 +95,7 @@ def test_the_evidence_reaches_as_far_as_the_largest_k() -> None:
 
 
 def test_what_attempts_can_be_sent_to_another_process() -> None:
-    opened = RetrievalSuite(plan(["grep"], CORPORA[1:2]), CORPORA, registry_load)
+    opened = RetrievalSuite(plan(["grep"], CORPORA[1:2]), CORPORA, registry_load, nobodys)
     work = pickle.loads(pickle.dumps(opened.work(no_files)))
     (step,) = opened.steps(())
     result = pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(step)))))
@@ -136,7 +136,7 @@ TELLTALE = question(
 def test_what_is_sent_of_a_step_has_just_the_documents_and_the_id_and_text_of_each_question() -> None:
     """By its structure, since gold is named by ids of documents: there is no field in which it could lie."""
     assert [field.name for field in fields(Asked)] == ["id", "text"]
-    assert [field.name for field in fields(Step)] == ["corpus", "documents", "system", "questions"]
+    assert [field.name for field in fields(Step)] == ["corpus", "documents", "system", "questions", "own"]
     assert [field.name for field in fields(Document)] == ["source_id", "content"]
     assert [field.name for field in fields(Attempts)] == ["widest", "load"]
     telltale = corpus("c1", TELLTALE, documents=("a", "b"))
@@ -145,7 +145,7 @@ def test_what_is_sent_of_a_step_has_just_the_documents_and_the_id_and_text_of_ea
     for secret in ("GOLD", "OTHER", "TYPE", "DATE", "GROUP"):
         assert secret.encode() not in written
         assert secret.encode() in pickle.dumps(telltale), "or else this would say nothing"
-    assert made_of(step) == {Step, Asked, Document, tuple, str}
+    assert made_of(step) == {Step, Asked, Document, tuple, str, bool}
 
 
 def test_what_is_sent_of_a_step_is_the_same_whatever_its_gold_is() -> None:
@@ -161,7 +161,7 @@ def test_what_is_sent_of_a_step_is_the_same_whatever_its_gold_is() -> None:
 
 @pytest.mark.parametrize("source", ["validated", "prepared"])
 def test_of_a_file_of_longmemeval_no_label_and_no_answer_is_sent(tmp_path: Path, source: str) -> None:
-    """But the place of the row is: what stands in the file nobody without a sandbox can keep from an adapter."""
+    """Nor is where it stands: the documents themselves are, to all but a system that comes with smriti."""
     path = tmp_path / "some.json"
     rows = [row | {"answer": "ANSWER"} for row in synthetic.make_rows(3, seed=3)]
     path.write_text(json.dumps(rows))
@@ -174,12 +174,12 @@ def test_of_a_file_of_longmemeval_no_label_and_no_answer_is_sent(tmp_path: Path,
         corpora = longmemeval.read(path).corpora
     for row, step in zip(rows, suite(corpora, ["one"]).steps(()), strict=True):
         written = pickle.dumps(step)
-        secrets = ("ANSWER", "has_answer", "answer_", row["question_type"], *row["answer_session_ids"])
+        secrets = ("ANSWER", "has_answer", "answer_", row["question_type"], str(path), *row["answer_session_ids"])
         for secret in secrets:
             assert secret.encode() not in written
         there = pickle.loads(written)
-        assert made_of(replace(there, documents=())) == {Step, Asked, tuple, str}
-        assert tuple(there.documents) == tuple(step.documents)
+        assert made_of(there) == {Step, Asked, Document, tuple, str, bool}
+        assert there.documents == tuple(step.documents)
         assert len(there.documents) == len(set(row["haystack_session_ids"]))
 
 
