@@ -26,6 +26,11 @@ def group(name: str) -> list[str]:
     return list(nox.project.dependency_groups(PROJECT, name))
 
 
+def optional(extra: str) -> list[str]:
+    """Return the requirements of an extra of pyproject.toml."""
+    return list(PROJECT["project"]["optional-dependencies"][extra])
+
+
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Run SMRITI-Bench from the built wheel (3 trials unless --trials is given), verify the receipt, write a report."""
@@ -95,14 +100,14 @@ def lifecycle(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on this Python; posargs go to pytest."""
-    session.install("-e", ".[report]", *group("tests"))
+    session.install("-e", ".[report,mcp]", *group("tests"))
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def pythons(session: nox.Session) -> None:
     """Run the tests on every supported Python that is on this machine."""
-    session.install("-e", ".[report]", *group("tests"))
+    session.install("-e", ".[report,mcp]", *group("tests"))
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
@@ -142,7 +147,7 @@ def browser(session: nox.Session) -> None:
 @nox.session(default=False)
 def minimums(session: nox.Session) -> None:
     """Run the tests with the lowest version of every direct dependency."""
-    requirements = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["report"]]
+    requirements = [*PROJECT["project"]["dependencies"], *optional("report"), *optional("mcp")]
     lowest = [requirement.replace(">=", "==") for requirement in requirements]
     session.install(*lowest, *group("tests"))
     session.install("--no-deps", "-e", ".")
@@ -161,7 +166,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types strictly: package, tests, noxfile and build hook."""
-    session.install("-e", ".[report]", *group("types"))
+    session.install("-e", ".[report,mcp]", *group("types"))
     session.run("mypy")
 
 

@@ -108,7 +108,8 @@ def _listener(address: Address, token: str) -> socket.socket:
     if not token and not loopback(address.host):
         raise UsageError(f"{address}: others can reach it; set SMRITI_MEM_TOKEN, or listen on 127.0.0.1")
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listener = socket.socket(family)
+    # Named as TCP, since only then are small answers sent at once.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
