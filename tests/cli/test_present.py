@@ -145,7 +145,7 @@ def test_with_the_tasks_here_their_digests_are_checked(
     install(monkeypatch, tiny_task(), tiny_task("beta"), tiny_task("gamma"))
     ended = smriti("verify", bench)
     assert ended.status == 0
-    assert line(ended.out, "tasks") == "ok  tasks: the 2 tasks are those that are installed here, by digest"
+    assert line(ended.out, "tasks") == "ok  tasks: 2 of 2 are those installed here, by digest"
 
 
 def test_tasks_that_are_not_here_are_told(smriti: Smriti, bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:

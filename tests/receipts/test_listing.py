@@ -18,11 +18,11 @@ def started(day: int) -> str:
 
 def test_each_receipt_says_what_it_is_of_and_whether_it_holds(tmp_path: Path) -> None:
     bench(tmp_path / "bench" / "one", bench_manifest(2))
-    retrieval(tmp_path / "coding-life" / "two", retrieval_manifest(started="2026-01-02T00:00:00+00:00"))
+    retrieval(tmp_path / "locomo" / "two", retrieval_manifest(started="2026-01-02T00:00:00+00:00"))
     second, first = list_receipts(tmp_path)
     assert (first.suite, first.systems, first.agent, first.rows, first.planned) == ("bench", ("mine",), "coder", 12, 12)
     assert (first.evidence_class, first.state, first.directory) == ("measured", "verified", tmp_path / "bench" / "one")
-    assert (second.suite, second.systems, second.agent) == ("coding-life", ("first", "second"), None)
+    assert (second.suite, second.systems, second.agent) == ("locomo", ("first", "second"), None)
 
 
 def test_the_newest_stands_first_and_what_names_no_time_last(tmp_path: Path) -> None:
