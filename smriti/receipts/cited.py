@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import json
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 
 from smriti.errors import ReceiptError
 from smriti.receipts.listing import receipt_folders
-from smriti.receipts.sealed import SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
 from smriti.receipts.writer import MANIFEST, SUMMARY
 from smriti.types import BenchManifest, Interval
 
@@ -49,8 +50,9 @@ class Unnamed(Exception):  # noqa: N818  # prose catches it
 class Library:
     """Receipts by the names that a text has for them, each verified once."""
 
-    def __init__(self, beside: Path, roots: Sequence[Path]) -> None:
+    def __init__(self, beside: Path, roots: Sequence[Path], look: Look = lambda verdict: verdict) -> None:
         self._beside = beside
+        self._look = look
         self._roots = roots
         self._read: dict[Path, SealedReceipt | Unnamed] = {}
         self._identities: dict[Path, tuple[str, str]] | None = None
@@ -67,8 +69,9 @@ class Library:
 
     def _folder(self, name: str) -> Path:
         if "/" in name:
-            if (folder := self._beside / name).exists():
-                return folder
+            with contextlib.suppress(OSError):  # of a name that is too long for any folder
+                if (folder := self._beside / name).exists():
+                    return folder
             name = name.rstrip("/").rpartition("/")[2]
         found = [
             folder
@@ -92,7 +95,7 @@ class Library:
     def _verified(self, folder: Path) -> SealedReceipt:
         if folder not in self._read:
             try:
-                self._read[folder] = read_sealed(folder)
+                self._read[folder] = read_sealed(folder, self._look)
             except ReceiptError as error:
                 self._read[folder] = Unnamed(str(error))
         found = self._read[folder]

@@ -16,34 +16,38 @@ at, nor is what stands in a code span or in any other fence.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import unquote
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from pydantic import ValidationError
 
 from smriti.errors import UsageError
 from smriti.receipts.cited import Library, Part, Unnamed, is_figure, stated_figure, unlike
 from smriti.receipts.claim import MARK, Claim, markdown, remade
-from smriti.receipts.sealed import SealedReceipt
+from smriti.receipts.sealed import Look, SealedReceipt
 from smriti.types import BenchManifest
 
 Render = Callable[[SealedReceipt, Path], tuple[Sequence[str], Sequence[str]]]
 """Prints the summary and the verdict of a receipt under the name of a folder: lines of the one, lines of the other."""
 
-_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*receipt:([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\s*\)")
-_LEFT_OVER = re.compile(r"\]\(\s*<?receipt:|\]:\s*<?receipt:|href\s*=\s*[\"']?receipt:", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*<!--\s*receipt:\s*(\S+)\s*-->\s*")
-_ANY_COMMENT = re.compile(r"\s*<!--(?:(?!-->).)*-->\s*")
-_A_COMMENT = re.compile(r"<!--\s*receipt\b")
-_FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})")
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)\1(?!`)", re.DOTALL)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_COMMENT = re.compile(r"\s*<!--\s*receipt\s*:\s*(\S+)\s*-->\s*", re.IGNORECASE)
+_A_COMMENT = re.compile(r"<!--\s*receipt\b", re.IGNORECASE)
+_ANY_COMMENT = re.compile(r"\s*<!--(?:(?!-->).)*-->\s*", re.DOTALL)
+_HTML_LINK = re.compile(r"receipt\s*:", re.IGNORECASE)
 _OPEN_CHECK = re.compile(r"\s*(?:ok|not checked)  (data set|tasks): .*")
+_BAR = re.compile(r"(?<!\\)\|")
+_SCHEME = "receipt:"
 
+_NO_COMMENT = "a comment that cannot be read, expected <!-- receipt: NAME --> on a line of its own"
+_UNREADABLE = "a link that cannot be read, expected [FIGURE](receipt:NAME#METRIC/CONDITION/GROUP)"
 _NOTHING_AFTER = "receipt {} is named before neither a table nor a fence"
 _ARMS, _GROUPS = {"condition", "system", "memory"}, {"group", "type"}
 _PARTS: dict[str, Part] = {part: part for part in ("value", "interval", "n", "excluded", "method")}
@@ -72,11 +76,16 @@ class Prose:
     """By line."""
 
 
-def check_prose(path: Path, text: str, roots: Sequence[Path], render: Render) -> Prose:
-    """Check the text of the file `path`; run ids and digests are looked for below `roots`."""
-    check = _Check(text, Library(path.parent, roots), render)
-    check.links("\n".join(check.blocks()))
-    if MARK in text.splitlines():
+def check_prose(
+    path: Path, text: str, roots: Sequence[Path], render: Render, look: Look = lambda verdict: verdict
+) -> Prose:
+    """Check the text of the file `path`; run ids and digests are looked for below `roots`.
+
+    `look` settles what `verify` leaves open of a receipt, as in `read_sealed`.
+    """
+    check = _Check(text, Library(path.parent, roots, look), render)
+    check.blocks()
+    if MARK in text.split("\n"):
         check.claim(path.parent / "claim.json", text)
     check.prose.problems.sort(key=lambda problem: problem.line)
     return check.prose
@@ -87,41 +96,77 @@ class _Check:
 
     def __init__(self, text: str, library: Library, render: Render) -> None:
         self.prose = Prose()
-        self._lines = text.splitlines()
+        self._lines = text.split("\n")
+        self._tokens = MarkdownIt("commonmark").enable("table").parse(text)
         self._library = library
         self._render = render
+        self._named: tuple[str, int] | None = None
+        """The receipt that the next table or fence is of, and the line that says so."""
 
-    def blocks(self) -> Iterator[str]:
-        """Check tables and fences that a comment names a receipt for; yield each line as prose, fences left blank."""
-        named: tuple[str, int] | None = None
-        at = 0
-        while at < len(self._lines):
-            line = self._lines[at]
-            fence, comment = _FENCE.match(line), _COMMENT.fullmatch(line)
-            end = self._end_of_fence(at, fence[1]) if fence else self._end_of_table(at) if named else at + 1
-            if comment or (line.strip() and not _ANY_COMMENT.fullmatch(line)):
-                if named:
-                    self._block(*named, at, end, fence=bool(fence))
-                named = (comment[1], at + 1) if comment else None
-            if not fence and not comment and _A_COMMENT.search(_without_code(line)):
-                self._say(at + 1, "a comment that cannot be read, expected <!-- receipt: NAME --> on a line of its own")
-            yield from ("" if fence else kept for kept in self._lines[at:end])
-            at = end
-        if named:
-            self._say(named[1], _NOTHING_AFTER.format(named[0]))
+    def blocks(self) -> None:
+        """Check what a reader sees: links, and the tables and fences that a comment names a receipt for."""
+        tokens = iter(self._tokens)
+        for token in tokens:
+            at = token.map[0] + 1 if token.map else 0
+            match token.type:
+                case "html_block":
+                    self._html(token.content, at)
+                case "fence":
+                    self._block(lambda receipt, token=token: self._output(receipt, token))  # type: ignore[misc]
+                case "table_open":
+                    rows = list(_rows(itertools.takewhile(lambda each: each.type != "table_close", tokens)))
+                    self._block(lambda receipt, rows=rows: self._table(receipt, rows))  # type: ignore[misc]
+                    for row in rows:
+                        for cell in row:
+                            self._links(cell)
+                case "inline" | "code_block":
+                    self._nothing_named()
+                    self._links(token)
+        self._nothing_named()
 
-    def links(self, text: str) -> None:
-        """Check the figures that are links, in prose without fences."""
-        text = _without_code(text)
-        for link in _LINK.finditer(text):
-            line = text.count("\n", 0, link.start()) + 1
-            name, _, target = link[2].partition("#")
-            if receipt := self._receipt(name, line):
-                self._link(receipt, line, " ".join(link[1].split()), target)
-        rest = _LINK.sub(_blank, text)
-        for left in _LEFT_OVER.finditer(rest):
-            line = rest.count("\n", 0, left.start()) + 1
-            self._say(line, "a link that cannot be read, expected [FIGURE](receipt:NAME#METRIC/CONDITION/GROUP)")
+    def _html(self, content: str, line: int) -> None:
+        if named := _COMMENT.fullmatch(content):
+            self._nothing_named()
+            self._named = named[1], line
+        elif not _ANY_COMMENT.fullmatch(content):
+            self._nothing_named()
+        if not named and _A_COMMENT.search(content):
+            self._say(line, _NO_COMMENT)
+        elif not named and _HTML_LINK.search(unescape(content)):
+            self._say(line, _UNREADABLE)
+
+    def _links(self, inline: Token) -> None:
+        """Check the figures that are links."""
+        line = inline.map[0] + 1 if inline.map else 0
+        opened: tuple[str, int] | None = None
+        text: list[str] = []
+        for child in inline.children or ():
+            match child.type:
+                case "link_open":
+                    opened, text = (str(child.attrs.get("href", "")), line), []
+                case "link_close" if opened:
+                    self._link(*opened, " ".join("".join(text).split()))
+                    opened = None
+                case "html_inline" if _A_COMMENT.search(child.content):
+                    self._say(line, _NO_COMMENT)
+                case "html_inline" if _HTML_LINK.search(unescape(child.content)):
+                    self._say(line, _UNREADABLE)
+            line += child.type in {"softbreak", "hardbreak"}
+            text.append(" " if child.type in {"softbreak", "hardbreak"} else child.content)
+
+    def _link(self, href: str, line: int, text: str) -> None:
+        if not href.lower().startswith(_SCHEME):
+            return
+        name, _, target = href[len(_SCHEME) :].partition("#")
+        receipt = self._receipt(name, line)
+        if receipt is None:
+            return
+        metric, *of = (unquote(part) for part in target.split("/"))
+        if not 1 <= len(of) <= 2:
+            arm = "CONDITION" if isinstance(receipt.manifest, BenchManifest) else "SYSTEM"
+            self._say(line, f"{unquote(target)!r} names no figure, expected METRIC/{arm} or METRIC/{arm}/GROUP")
+        else:
+            self._compare(receipt, line, text, (metric, of[0], of[1] if len(of) == 2 else "all"), "figure")
 
     def claim(self, path: Path, text: str) -> None:
         """Check that a claim says what the file beside it does, and that file what its receipts support."""
@@ -133,7 +178,7 @@ class _Check:
             return
         right = markdown(claim)
         if text != right:
-            pairs = zip_longest(self._lines, right.splitlines())
+            pairs = zip_longest(self._lines, right.split("\n"))
             number, (found, expected) = next((n, pair) for n, pair in enumerate(pairs, 1) if len(set(pair)) > 1)
             self._say(number, f"{found!r} in the text, {expected!r} by {path.name}")
         try:
@@ -147,47 +192,43 @@ class _Check:
             fields = [name for name in Claim.model_fields if getattr(made, name) != getattr(claim, name)]
             self._say(line, f"{path.name}: {', '.join(fields)} are not what its receipts support")
 
-    def _end_of_fence(self, at: int, mark: str) -> int:
-        closing = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}\s*")
-        ends = (i + 1 for i in range(at + 1, len(self._lines)) if closing.fullmatch(self._lines[i]))
-        return next(ends, len(self._lines))
+    def _nothing_named(self) -> None:
+        if self._named is not None:
+            self._say(self._named[1], _NOTHING_AFTER.format(self._named[0]))
+            self._named = None
 
-    def _end_of_table(self, at: int) -> int:
-        ends = (i for i in range(at + 1, len(self._lines)) if "|" not in self._lines[i])
-        return next(ends, len(self._lines)) if "|" in self._lines[at] else at + 1
+    def _block(self, check: Callable[[SealedReceipt], None]) -> None:
+        if self._named is not None:
+            name, at = self._named
+            self._named = None
+            if receipt := self._receipt(name, at):
+                check(receipt)
 
-    def _block(self, name: str, line: int, at: int, end: int, *, fence: bool) -> None:
-        if not fence and "|" not in self._lines[at]:
-            self._say(line, _NOTHING_AFTER.format(name))
-        elif receipt := self._receipt(name, line):
-            if fence:
-                self._output(receipt, at, end)
-            else:
-                self._table(receipt, at, end)
-
-    def _link(self, receipt: SealedReceipt, line: int, text: str, target: str) -> None:
-        metric, *of = (unquote(part) for part in target.split("/"))
-        if not 1 <= len(of) <= 2:
-            arm = "CONDITION" if isinstance(receipt.manifest, BenchManifest) else "SYSTEM"
-            self._say(line, f"{target!r} names no figure, expected METRIC/{arm} or METRIC/{arm}/GROUP")
-        else:
-            self._compare(receipt, line, text, (metric, of[0], of[1] if len(of) == 2 else "all"), "figure")
-
-    def _table(self, receipt: SealedReceipt, at: int, end: int) -> None:
-        names = _cells(self._lines[at])
+    def _table(self, receipt: SealedReceipt, rows: Sequence[Sequence[Token]]) -> None:
+        head, *body = [[_text(cell) for cell in row] for row in rows]
+        line = _line(rows[0])
+        names = [_column(name) for name in head]
+        for kinds in (_ARMS, _GROUPS):
+            if len(twice := [name for name in names if name in kinds]) > 1:
+                self._say(line, f"columns {' and '.join(twice)} say the same thing twice")
         known = {score.metric for score in receipt.summary.scores}
         figures = 0
-        for number in range(at + 1, end):
-            cells = _cells(self._lines[number])
-            if len(cells) != len(names):
-                self._say(number + 1, f"{len(cells)} cells, {len(names)} in the head of the table")
-            elif number > at + 1 or not all(re.fullmatch(":?-+:?", cell) for cell in cells):
-                arm, group = _row_of(receipt, names, cells)
-                for text, metric, part in _figures(names, cells, known):
-                    self._compare(receipt, number + 1, text, (metric, arm, group), part)
-                    figures += 1
+        for row, cells in zip(rows[1:], body, strict=True):
+            at = _line(row)
+            source = self._lines[at - 1].strip()
+            written = len(_BAR.split(source.removeprefix("|"))) - source.endswith("|")
+            if written != len(names):
+                self._say(at, f"{written} cells, {len(names)} in the head of the table")
+            arm, group = _row_of(receipt, names, cells)
+            for text, metric, part in _figures(names, cells, known):
+                self._compare(receipt, at, text, (metric, arm, group), part)
+                figures += 1
+            if "metric" in names:
+                for name, cell in zip(names, cells, strict=True):
+                    if name not in {"metric", *_PARTS, *_ARMS, *_GROUPS} and is_figure(cell):
+                        self._say(at, f"column {name!r} cannot be read, expected {', '.join(_PARTS)}")
         if not figures:
-            self._say(at + 1, "a table that names a receipt and has no figure of it")
+            self._say(line, "a table that names a receipt and has no figure of it")
 
     def _compare(self, receipt: SealedReceipt, line: int, text: str, figure: tuple[str, str, str], part: Part) -> None:
         found = stated_figure(receipt, *figure)
@@ -199,12 +240,12 @@ class _Check:
         for why in unlike(text, found, part):
             self._say(line, f"{named} of {receipt.manifest.run_id}: {why}")
 
-    def _output(self, receipt: SealedReceipt, at: int, end: int) -> None:
+    def _output(self, receipt: SealedReceipt, fence: Token) -> None:
         """Compare a fence with what the receipt prints, but for blank lines and the commands that printed it."""
-        closed = end - 1 if end > at + 1 and _FENCE.match(self._lines[end - 1]) else end
+        at = fence.map[0] if fence.map else 0
         found = [
             (number, line.rstrip())
-            for number, line in enumerate(self._lines[at + 1 : closed], at + 2)
+            for number, line in enumerate(fence.content.split("\n"), at + 2)
             if line.strip() and not line.startswith(("$ ", "nox > "))
         ]
         summary, verdict = self._render(receipt, _folder_in(receipt, [line for _, line in found]))
@@ -239,26 +280,35 @@ def _folder_in(receipt: SealedReceipt, output: Sequence[str]) -> Path:
     return named if named is not None and named.name in own else receipt.directory
 
 
-def _without_code(text: str) -> str:
-    return _CODE.sub(_blank, text)
-
-
-def _blank(found: re.Match[str]) -> str:
-    """Leave nothing of what was found but its lines."""
-    return re.sub(r"[^\n]", " ", found[0])
-
-
 def _settled(line: str) -> str:
     """Take from a line of a verdict what depends on the machine: whether the data set or the tasks are on it."""
     return _OPEN_CHECK.sub(r"\1", line)
 
 
-def _cells(line: str) -> list[str]:
-    r"""Split a row of a table at its bars, and take the backslashes away; `\|` is a bar in a cell."""
-    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|"))
-    if len(cells) > 1 and not cells[-1].strip():
-        cells.pop()
-    return [_ESCAPED.sub(r"\1", cell.strip().strip("`*")) for cell in cells]
+def _rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """Yield the cells of each row of a table, each an inline token."""
+    row: list[Token] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(token)
+        elif token.type == "tr_close":
+            yield row
+
+
+def _text(cell: Token) -> str:
+    return "".join(child.content for child in cell.children or () if child.type != "html_inline").strip()
+
+
+def _line(row: Sequence[Token]) -> int:
+    return next((cell.map[0] + 1 for cell in row if cell.map), 0)
+
+
+def _column(name: str) -> str:
+    """Return a name of a column as it is known here, in whatever letters it is written."""
+    known = {"metric", *_PARTS, *_ARMS, *_GROUPS}
+    return name.lower() if name.lower() in known else name
 
 
 def _row_of(receipt: SealedReceipt, names: Sequence[str], cells: Sequence[str]) -> tuple[str, str]:

@@ -177,15 +177,55 @@ def test_what_shows_how_it_is_done_or_names_no_receipt_is_not_looked_at(root: Pa
 @pytest.mark.parametrize(
     "text",
     [
-        "[a [b [c]]](receipt:run-one#sr/on)",
-        "[9][r]\n\n[r]: receipt:run-one#sr/on",
         '<a href="receipt:run-one#sr/on">9</a>',
-        "[9](<receipt:run-one#sr/on>)",
-        '[9](receipt:run-one#sr/on "title")',
+        '<a href="&#114;eceipt:run-one#sr/on">9</a>',
+        '<div>\n<a href="receipt:run-one#sr/on">9</a>\n</div>',
     ],
 )
 def test_a_link_that_cannot_be_read_is_no_pass(root: Path, text: str) -> None:
     assert "a link that cannot be read" in problem(root, text)
+
+
+FALSE = "[9.9](receipt:run-one#sr/on)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[9.9 [0.1, 0.2]](receipt:run-one#sr/on)",
+        "[9.9][r]\n\n[r]: receipt:run-one#sr/on",
+        "[9.9](<receipt:run-one#sr/on>)",
+        '[9.9](receipt:run-one#sr/on "title")',
+        "[9.9](&#114;eceipt:run-one#sr/on)",
+        "[9.9](receipt\\:run-one#sr/on)",
+        "[9.9](RECEIPT:run-one#sr/on)",
+        "<receipt:run-one#sr/on>",
+        f"\\`{FALSE}`",
+        f"- a ` b\n- {FALSE}\n- c ` d",
+        f"# a ` b\n\n{FALSE}\n\n# c ` d",
+        f"| a ` | b |\n|---|---|\n| {FALSE} | ` |",
+        f"- item\n  ```\n  code\n\n{FALSE}",
+        f"<!--\n```\n-->\n{FALSE}",
+        f"<pre>\n```\n</pre>\n\n{FALSE}",
+        f"text\x0c```\n{FALSE}",
+        f"text\u2028```\n{FALSE}",
+    ],
+)
+def test_a_figure_that_a_reader_sees_is_compared_however_it_is_written(root: Path, text: str) -> None:
+    told = problems(root, f"It is [0.722](receipt:run-one#sr/on).\n\n{text}\n")
+    assert len(told) == 1, told
+    assert "in the text" in told[0] or "is no figure" in told[0]
+
+
+@pytest.mark.parametrize(
+    "comment", ["<!-- RECEIPT: run-one -->", "<!--\n receipt: run-one\n-->", "<!--receipt:run-one-->"]
+)
+def test_a_comment_names_a_receipt_however_it_is_laid_out(root: Path, comment: str) -> None:
+    assert "in the text" in problem(root, f"{comment}\n\n| sr |\n|---|\n| 9.9 |")
+
+
+def test_a_name_that_is_too_long_for_any_folder_is_a_problem_of_its_line(root: Path) -> None:
+    assert "is not there" in problem(root, f"[0.722](receipt:a/{'x' * 5000}#sr/on)")
 
 
 # Names
@@ -290,6 +330,17 @@ def test_a_row_of_another_length_or_a_table_without_figures_is_no_pass(root: Pat
         "5 cells, 6 in the head" in told for told in problems(root, LONG.replace(" | 36 | 0 |\n| `", " | 36 |\n| `"))
     )
     assert "has no figure of it" in problem(root, "<!-- receipt: run-one -->\n| a | b |\n|---|---|\n| c | d |")
+
+
+@pytest.mark.parametrize("column", ["mean recall", "Values", "figure"])
+def test_a_column_of_figures_that_nobody_reads_is_no_pass(root: Path, column: str) -> None:
+    table = f"<!-- receipt: run-one -->\n\n| metric | Value | {column} |\n|---|---|---|\n| sr | 0.722 | 9.9 |"
+    assert f"column {column!r} cannot be read" in problem(root, table)
+
+
+def test_two_columns_that_say_what_a_row_is_of_are_no_pass(root: Path) -> None:
+    table = "<!-- receipt: run-one -->\n\n| condition | memory | sr |\n|---|---|---|\n| on | magic | 0.722 |"
+    assert "say the same thing twice" in problem(root, table)
 
 
 def test_without_a_column_for_it_a_row_is_of_on_or_of_the_only_system(root: Path) -> None:
