@@ -60,7 +60,9 @@ def test_every_smriti_command_of_the_readme_is_understood(
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code in (0, None), capsys.readouterr().err
+    # What the suite finds out is no fault of the command.
+    expected = (0, None, 1) if words[1] == "lifecycle" else (0, None)
+    assert ended.value.code in expected, capsys.readouterr().err
     assert capsys.readouterr().out
 
 
