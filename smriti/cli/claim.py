@@ -118,7 +118,7 @@ def check(
     for root in receipts or ():
         if not root.is_dir():
             raise UsageError(f"--receipts {root} is not there, expected a folder with receipts in it")
-    checked = [(path, check_prose(path, text, roots, _printed, Present().look)) for path, text in texts]
+    checked = [(path, check_prose(path, text, roots, _printed, look=Present().look)) for path, text in texts]
     bad = [_failures(prose, missing_ok=missing_ok) for _, prose in checked]
     if as_json:
         typer.echo(json.dumps({"files": [_as_json(path, prose) for path, prose in checked]}))

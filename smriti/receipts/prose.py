@@ -11,21 +11,23 @@ sha256 of summary.json, of which 12 digits will do; `NAME@DIGEST` says which rec
   is shown of what `smriti verify` prints.
 
 A figure matches when it is the receipt's, rounded to the digits that are written. What names no receipt is not looked
-at, nor is what stands in a code span or in any other fence.
+at, nor is what stands in a code span or in any other fence. What is a link, code, a table or a comment is so by
+CommonMark, with the tables of GitHub: what a reader is shown.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from pydantic import ValidationError
 
@@ -38,19 +40,24 @@ from smriti.types import BenchManifest
 Render = Callable[[SealedReceipt, Path], tuple[Sequence[str], Sequence[str]]]
 """Prints the summary and the verdict of a receipt under the name of a folder: lines of the one, lines of the other."""
 
-_COMMENT = re.compile(r"\s*<!--\s*receipt\s*:\s*(\S+)\s*-->\s*", re.IGNORECASE)
+_RECEIPT = re.compile(r"\s*receipt:", re.IGNORECASE)
+_LEFT_OVER = re.compile(r"\](?:\(|:)\s*<?\s*receipt:", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"=\s*[\"']?\s*" + r"\s*".join("receipt:"), re.IGNORECASE)
+_COMMENT = re.compile(r"\s*<!--\s*receipt:\s*(\S+)\s*-->\s*", re.IGNORECASE)
+_ANY_COMMENT = re.compile(r"\s*<!--(?!-?>)(?:(?!--!?>).)*-->\s*", re.DOTALL)
 _A_COMMENT = re.compile(r"<!--\s*receipt\b", re.IGNORECASE)
-_ANY_COMMENT = re.compile(r"\s*<!--(?:(?!-->).)*-->\s*", re.DOTALL)
-_HTML_LINK = re.compile(r"receipt\s*:", re.IGNORECASE)
 _OPEN_CHECK = re.compile(r"\s*(?:ok|not checked)  (data set|tasks): .*")
-_BAR = re.compile(r"(?<!\\)\|")
-_SCHEME = "receipt:"
 
-_NO_COMMENT = "a comment that cannot be read, expected <!-- receipt: NAME --> on a line of its own"
-_UNREADABLE = "a link that cannot be read, expected [FIGURE](receipt:NAME#METRIC/CONDITION/GROUP)"
+_DEEPEST = 100
+"""Containers in containers, and brackets in brackets, that are read; Python's own stack bears no more than a few."""
+
 _NOTHING_AFTER = "receipt {} is named before neither a table nor a fence"
+_NO_COMMENT = "a comment that cannot be read, expected <!-- receipt: NAME --> on a line of its own"
+_NO_LINK = "a link that cannot be read, expected [FIGURE](receipt:NAME#METRIC/CONDITION/GROUP)"
 _ARMS, _GROUPS = {"condition", "system", "memory"}, {"group", "type"}
+_PLACE = "place"
 _PARTS: dict[str, Part] = {part: part for part in ("value", "interval", "n", "excluded", "method")}
+_NAMES = {"metric", *_ARMS, *_GROUPS, *_PARTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +86,11 @@ class Prose:
 def check_prose(
     path: Path, text: str, roots: Sequence[Path], render: Render, look: Look = lambda verdict: verdict
 ) -> Prose:
-    """Check the text of the file `path`; run ids and digests are looked for below `roots`.
-
-    `look` settles what `verify` leaves open of a receipt, as in `read_sealed`.
-    """
+    """Check the text of the file `path`; run ids and digests are looked for below `roots`."""
     check = _Check(text, Library(path.parent, roots, look), render)
     check.blocks()
-    if MARK in text.split("\n"):
-        check.claim(path.parent / "claim.json", text)
+    check.footnotes()
+    check.claim(path.parent / "claim.json")
     check.prose.problems.sort(key=lambda problem: problem.line)
     return check.prose
 
@@ -96,89 +100,54 @@ class _Check:
 
     def __init__(self, text: str, library: Library, render: Render) -> None:
         self.prose = Prose()
-        self._lines = text.split("\n")
-        self._tokens = MarkdownIt("commonmark").enable("table").parse(text)
+        self._text = text
+        self._lines = re.split(r"\r\n?|\n", text)
+        self._references: dict[str, Any] = {}
+        self._tokens = _parser().parse(text, self._references)
         self._library = library
         self._render = render
-        self._named: tuple[str, int] | None = None
-        """The receipt that the next table or fence is of, and the line that says so."""
 
     def blocks(self) -> None:
-        """Check what a reader sees: links, and the tables and fences that a comment names a receipt for."""
-        tokens = iter(self._tokens)
-        for token in tokens:
-            at = token.map[0] + 1 if token.map else 0
-            match token.type:
-                case "html_block":
-                    self._html(token.content, at)
-                case "fence":
-                    self._block(lambda receipt, token=token: self._output(receipt, token))  # type: ignore[misc]
-                case "table_open":
-                    rows = list(_rows(itertools.takewhile(lambda each: each.type != "table_close", tokens)))
-                    self._block(lambda receipt, rows=rows: self._table(receipt, rows))  # type: ignore[misc]
-                    for row in rows:
-                        for cell in row:
-                            self._links(cell)
-                case "inline" | "code_block":
-                    self._nothing_named()
-                    self._links(token)
-        self._nothing_named()
+        """Check every link, and the tables and fences that a comment names a receipt for."""
+        named: tuple[str, int] | None = None
+        for at, token in enumerate(self._tokens):
+            if token.type == "inline":
+                self._inline(token)
+            elif token.nesting >= 0:
+                comment = _COMMENT.fullmatch(token.content) if token.type == "html_block" else None
+                if named and (comment or not _is_comment(token)):
+                    self._block(*named, at)
+                    named = None
+                if comment:
+                    named = (comment[1], _line(token))
+                elif token.type == "html_block":
+                    self._html(token.content, _line(token))
+                if token.level >= _DEEPEST - 1:
+                    self._say(_line(token), "nested too deep in lists or quotes to be read")
+        if named:
+            self._say(named[1], _NOTHING_AFTER.format(named[0]))
 
-    def _html(self, content: str, line: int) -> None:
-        if named := _COMMENT.fullmatch(content):
-            self._nothing_named()
-            self._named = named[1], line
-        elif not _ANY_COMMENT.fullmatch(content):
-            self._nothing_named()
-        if not named and _A_COMMENT.search(content):
-            self._say(line, _NO_COMMENT)
-        elif not named and _HTML_LINK.search(unescape(content)):
-            self._say(line, _UNREADABLE)
+    def footnotes(self) -> None:
+        """Refuse figures in what GitHub shows as a footnote, and CommonMark takes for the target of a link."""
+        first = self._references.get("references", {}).items()
+        again = ((reference["label"], reference) for reference in self._references.get("duplicate_refs", ()))
+        for label, reference in (*first, *again):
+            if label.startswith("^") and "receipt:" in unquote(f"{reference['href']} {reference['title']}").lower():
+                self._say(reference["map"][0] + 1, _NO_LINK)
 
-    def _links(self, inline: Token) -> None:
-        """Check the figures that are links."""
-        line = inline.map[0] + 1 if inline.map else 0
-        opened: tuple[str, int] | None = None
-        text: list[str] = []
-        for child in inline.children or ():
-            match child.type:
-                case "link_open":
-                    opened, text = (str(child.attrs.get("href", "")), line), []
-                case "link_close" if opened:
-                    self._link(*opened, " ".join("".join(text).split()))
-                    opened = None
-                case "html_inline" if _A_COMMENT.search(child.content):
-                    self._say(line, _NO_COMMENT)
-                case "html_inline" if _HTML_LINK.search(unescape(child.content)):
-                    self._say(line, _UNREADABLE)
-            line += child.type in {"softbreak", "hardbreak"}
-            text.append(" " if child.type in {"softbreak", "hardbreak"} else child.content)
-
-    def _link(self, href: str, line: int, text: str) -> None:
-        if not href.lower().startswith(_SCHEME):
+    def claim(self, path: Path) -> None:
+        """Check that a text that is a claim says what the file beside it does, and that file what receipts support."""
+        line = next((_line(token) for token in self._tokens if token.type == "html_block" and MARK in token.content), 0)
+        if not line:
             return
-        name, _, target = href[len(_SCHEME) :].partition("#")
-        receipt = self._receipt(name, line)
-        if receipt is None:
-            return
-        metric, *of = (unquote(part) for part in target.split("/"))
-        if not 1 <= len(of) <= 2:
-            arm = "CONDITION" if isinstance(receipt.manifest, BenchManifest) else "SYSTEM"
-            self._say(line, f"{unquote(target)!r} names no figure, expected METRIC/{arm} or METRIC/{arm}/GROUP")
-        else:
-            self._compare(receipt, line, text, (metric, of[0], of[1] if len(of) == 2 else "all"), "figure")
-
-    def claim(self, path: Path, text: str) -> None:
-        """Check that a claim says what the file beside it does, and that file what its receipts support."""
-        line = self._lines.index(MARK) + 1
         try:
             claim = Claim.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             self._say(line, f"{path.name} beside it cannot be read, and it is what this text is to say")
             return
         right = markdown(claim)
-        if text != right:
-            pairs = zip_longest(self._lines, right.split("\n"))
+        if self._text != right:
+            pairs = zip_longest(self._text.split("\n"), right.split("\n"))
             number, (found, expected) = next((n, pair) for n, pair in enumerate(pairs, 1) if len(set(pair)) > 1)
             self._say(number, f"{found!r} in the text, {expected!r} by {path.name}")
         try:
@@ -192,43 +161,80 @@ class _Check:
             fields = [name for name in Claim.model_fields if getattr(made, name) != getattr(claim, name)]
             self._say(line, f"{path.name}: {', '.join(fields)} are not what its receipts support")
 
-    def _nothing_named(self) -> None:
-        if self._named is not None:
-            self._say(self._named[1], _NOTHING_AFTER.format(self._named[0]))
-            self._named = None
+    def _inline(self, token: Token) -> None:
+        children = token.children or []
+        for at, child in enumerate(children):
+            # Text that nothing follows has no place of its own: it stands in the last line.
+            place = child.meta.get(_PLACE, len(token.content))
+            line = _line(token) + token.content.count("\n", 0, place)
+            if child.type == "link_open":
+                within = takewhile(lambda other: other.type != "link_close", children[at + 1 :])
+                self._target(child, line, _shown(within))
+            elif child.type == "image":
+                if _RECEIPT.match(unquote(str(child.attrGet("src")))) or _LEFT_OVER.search(child.content):
+                    self._say(line, _NO_LINK)
+            elif child.type == "html_inline":
+                self._html(child.content, line)
+            elif child.type == "text" and _LEFT_OVER.search(child.content):
+                self._say(line, _NO_LINK)
 
-    def _block(self, check: Callable[[SealedReceipt], None]) -> None:
-        if self._named is not None:
-            name, at = self._named
-            self._named = None
-            if receipt := self._receipt(name, at):
-                check(receipt)
+    def _html(self, content: str, line: int) -> None:
+        """Refuse what names a receipt in HTML: the text of such a link is not known."""
+        for found in _A_COMMENT.finditer(content):
+            self._say(line + content.count("\n", 0, found.start()), _NO_COMMENT)
+        if not _ANY_COMMENT.fullmatch(content):
+            decoded = unescape(content)
+            for pattern in (_ATTRIBUTE, _LEFT_OVER):
+                for found in pattern.finditer(decoded):
+                    self._say(line + decoded.count("\n", 0, found.start()), _NO_LINK)
 
-    def _table(self, receipt: SealedReceipt, rows: Sequence[Sequence[Token]]) -> None:
-        head, *body = [[_text(cell) for cell in row] for row in rows]
-        line = _line(rows[0])
-        names = [_column(name) for name in head]
-        for kinds in (_ARMS, _GROUPS):
-            if len(twice := [name for name in names if name in kinds]) > 1:
-                self._say(line, f"columns {' and '.join(twice)} say the same thing twice")
+    def _block(self, name: str, line: int, at: int) -> None:
+        kind = self._tokens[at].type
+        if kind not in ("fence", "table_open"):
+            self._say(line, _NOTHING_AFTER.format(name))
+        elif receipt := self._receipt(name, line):
+            if kind == "fence":
+                self._output(receipt, self._tokens[at])
+            else:
+                self._table(receipt, at)
+
+    def _target(self, link: Token, line: int, text: str) -> None:
+        href = str(link.attrGet("href"))
+        if href.startswith("receipt:") and not link.attrGet("title"):
+            name, _, target = href.removeprefix("receipt:").partition("#")
+            if receipt := self._receipt(name, line):
+                self._link(receipt, line, text, target)
+        elif _RECEIPT.match(unquote(href)):
+            self._say(line, _NO_LINK)
+
+    def _link(self, receipt: SealedReceipt, line: int, text: str, target: str) -> None:
+        metric, *of = (unquote(part) for part in target.split("/"))
+        if not 1 <= len(of) <= 2:
+            arm = "CONDITION" if isinstance(receipt.manifest, BenchManifest) else "SYSTEM"
+            self._say(line, f"{target!r} names no figure, expected METRIC/{arm} or METRIC/{arm}/GROUP")
+        else:
+            self._compare(receipt, line, text, (metric, of[0], of[1] if len(of) == 2 else "all"), "figure")
+
+    def _table(self, receipt: SealedReceipt, at: int) -> None:
+        head, *rows = _rows(self._tokens[at:])
         known = {score.metric for score in receipt.summary.scores}
+        names = [cell.lower() if cell.lower() in _NAMES else cell for cell in head.cells]
+        for kind in ({"metric"}, _ARMS, _GROUPS):
+            if len(twice := [name for name in names if name in kind]) > 1:
+                self._say(head.line, f"columns {' and '.join(twice)} say the same thing twice")
+        for name in _unreadable(names, rows):
+            self._say(head.line, f"column {name!r} cannot be read, expected {', '.join(_PARTS)}")
         figures = 0
-        for row, cells in zip(rows[1:], body, strict=True):
-            at = _line(row)
-            source = self._lines[at - 1].strip()
-            written = len(_BAR.split(source.removeprefix("|"))) - source.endswith("|")
-            if written != len(names):
-                self._say(at, f"{written} cells, {len(names)} in the head of the table")
-            arm, group = _row_of(receipt, names, cells)
-            for text, metric, part in _figures(names, cells, known):
-                self._compare(receipt, at, text, (metric, arm, group), part)
+        for row in rows:
+            if (written := _count_cells(self._lines[row.line - 1])) != len(names):
+                self._say(row.line, f"{written} cells, {len(names)} in the head of the table")
+                continue
+            arm, group = _row_of(receipt, names, row.cells)
+            for text, metric, part in _figures(names, row.cells, known):
+                self._compare(receipt, row.line, text, (metric, arm, group), part)
                 figures += 1
-            if "metric" in names:
-                for name, cell in zip(names, cells, strict=True):
-                    if name not in {"metric", *_PARTS, *_ARMS, *_GROUPS} and is_figure(cell):
-                        self._say(at, f"column {name!r} cannot be read, expected {', '.join(_PARTS)}")
         if not figures:
-            self._say(line, "a table that names a receipt and has no figure of it")
+            self._say(head.line, "a table that names a receipt and has no figure of it")
 
     def _compare(self, receipt: SealedReceipt, line: int, text: str, figure: tuple[str, str, str], part: Part) -> None:
         found = stated_figure(receipt, *figure)
@@ -242,10 +248,9 @@ class _Check:
 
     def _output(self, receipt: SealedReceipt, fence: Token) -> None:
         """Compare a fence with what the receipt prints, but for blank lines and the commands that printed it."""
-        at = fence.map[0] if fence.map else 0
         found = [
             (number, line.rstrip())
-            for number, line in enumerate(fence.content.split("\n"), at + 2)
+            for number, line in enumerate(fence.content.split("\n"), _line(fence) + 1)
             if line.strip() and not line.startswith(("$ ", "nox > "))
         ]
         summary, verdict = self._render(receipt, _folder_in(receipt, [line for _, line in found]))
@@ -259,15 +264,16 @@ class _Check:
         for number, line in found[len(expected) :]:
             self._say(number, f"{line.strip()!r} is not what receipt {run_id} prints")
         if len(found) < least:
-            self._say(at + 1, f"the summary is cut: {len(found)} lines, {least} by receipt {run_id}")
+            self._say(_line(fence), f"the summary is cut: {len(found)} lines, {least} by receipt {run_id}")
 
     def _receipt(self, name: str, line: int) -> SealedReceipt | None:
         try:
-            self.prose.receipts[name] = self._library(name)
+            receipt = self._library(name)
         except Unnamed as why:
             self._say(line, str(why), missing=why.missing)
             return None
-        return self.prose.receipts[name]
+        self.prose.receipts[unquote(name)] = receipt
+        return receipt
 
     def _say(self, line: int, message: str, *, missing: bool = False) -> None:
         self.prose.problems.append(Problem(line, message, missing))
@@ -285,30 +291,75 @@ def _settled(line: str) -> str:
     return _OPEN_CHECK.sub(r"\1", line)
 
 
-def _rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """Yield the cells of each row of a table, each an inline token."""
-    row: list[Token] = []
-    for token in tokens:
+def _parser() -> MarkdownIt:
+    """Return a parser of CommonMark and tables that notes where each inline token begins in its block."""
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table")
+    rules = parser.inline.ruler
+    for name, rule in zip(rules.get_active_rules(), rules.getRules(""), strict=True):
+        rules.at(name, _placed(rule))
+    return parser
+
+
+def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    def read(state: StateInline, silent: bool) -> bool:
+        start, before = state.pos, len(state.tokens)
+        matched = rule(state, silent)
+        for token in state.tokens[before:]:
+            token.meta.setdefault(_PLACE, start)
+        return matched
+
+    return read
+
+
+def _line(token: Token) -> int:
+    return token.map[0] + 1 if token.map else 0
+
+
+def _is_comment(token: Token) -> bool:
+    return token.type == "html_block" and _ANY_COMMENT.fullmatch(token.content) is not None
+
+
+def _shown(tokens: Iterable[Token]) -> str:
+    """Return the text that a reader is shown; HTML and images, which may show anything, stay as they are written."""
+    shown = "".join(
+        " " if token.type in ("softbreak", "hardbreak") else "![]" if token.type == "image" else token.content
+        for token in tokens
+    )
+    return " ".join(shown.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    cells: list[str]
+
+
+def _rows(tokens: Iterable[Token]) -> list[_Row]:
+    """Return the rows of the table that `tokens` begin with, its head first."""
+    rows: list[_Row] = []
+    for token in takewhile(lambda token: token.type != "table_close", tokens):
         if token.type == "tr_open":
-            row = []
+            rows.append(_Row(_line(token), []))
         elif token.type == "inline":
-            row.append(token)
-        elif token.type == "tr_close":
-            yield row
+            rows[-1].cells.append(_shown(token.children or []))
+    return rows
 
 
-def _text(cell: Token) -> str:
-    return "".join(child.content for child in cell.children or () if child.type != "html_inline").strip()
+def _count_cells(line: str) -> int:
+    """Count the cells that are written in a row: a table has as many in each as in its head, whatever is written."""
+    bare = line.lstrip(" \t>").removeprefix("|").rstrip().removesuffix("|")
+    return len(re.split(r"(?<!\\)\|", bare))
 
 
-def _line(row: Sequence[Token]) -> int:
-    return next((cell.map[0] + 1 for cell in row if cell.map), 0)
+def _unreadable(names: Sequence[str], rows: Sequence[_Row]) -> Iterator[str]:
+    """Yield each column of figures that is not compared, of a table that says in another column what they are of."""
+    for at, name in enumerate(names if "metric" in names else ()):
+        if name not in _NAMES and any(_has_figure(row.cells[at]) for row in rows):
+            yield name
 
 
-def _column(name: str) -> str:
-    """Return a name of a column as it is known here, in whatever letters it is written."""
-    known = {"metric", *_PARTS, *_ARMS, *_GROUPS}
-    return name.lower() if name.lower() in known else name
+def _has_figure(cell: str) -> bool:
+    return is_figure(re.sub("<[^>]*>", "", cell).strip())
 
 
 def _row_of(receipt: SealedReceipt, names: Sequence[str], cells: Sequence[str]) -> tuple[str, str]:
@@ -334,5 +385,5 @@ def _figures(names: Sequence[str], cells: Sequence[str], known: Collection[str])
             yield cell, name, "figure"
         elif name in _PARTS:
             yield cell, last if name == "interval" else first, _PARTS[name]
-        elif name not in _ARMS | _GROUPS and is_figure(cell):
+        elif name not in _ARMS | _GROUPS and _has_figure(cell):
             yield cell, name, "figure"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import shutil
 from pathlib import Path
@@ -11,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smriti.metrics import intervals
+from smriti.receipts.check import Check
 from smriti.receipts.cited import Stated, unlike
 from smriti.receipts.claim import Claim, make_claim, markdown
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
+from smriti.receipts.verify import Verdict
 from smriti.receipts.writer import SCORES, SUMMARY
 from smriti.types import Interval, Status, TrialCase
 from tests.receipts.claimable import bench, bench_manifest, retrieval, retrieval_manifest
@@ -179,53 +182,102 @@ def test_what_shows_how_it_is_done_or_names_no_receipt_is_not_looked_at(root: Pa
     [
         '<a href="receipt:run-one#sr/on">9</a>',
         '<a href="&#114;eceipt:run-one#sr/on">9</a>',
-        '<div>\n<a href="receipt:run-one#sr/on">9</a>\n</div>',
+        "<div>\n<A\tHREF = rece&#9;ipt:run-one#sr/on>9</a></div>",
+        "<pre>\n\n<a href='receipt&colon;run-one#sr/on'>9</a></pre>",
+        "<div><!--> <a href=receipt:run-one#sr/on>9</a> --></div>",
+        "<div>\n[9](receipt:run-one#sr/on)\n</div>",
+        '[9](receipt:run-one#sr/on "title")',
+        "[9](RECEIPT:run-one#sr/on)",
+        "[9](%72eceipt:run-one#sr/on)",
+        "[9](receipt:run one#sr/on)",
+        r"\[9](receipt:run-one#sr/on)",
+        "![9](receipt:run-one#sr/on)",
+        "![[9](receipt:run-one#sr/on)](picture.png)",
+        "text[^1]\n\n[^1]: [9](receipt:run-one#sr/on)",
+        "[^1]: https://example.org\n[^1]: https://example.org '[9](receipt:run-one#sr/on)'",
+        "[" * 101 + "9" + "]" * 101 + "(receipt:run-one#sr/on)",
     ],
 )
 def test_a_link_that_cannot_be_read_is_no_pass(root: Path, text: str) -> None:
-    assert "a link that cannot be read" in problem(root, text)
-
-
-FALSE = "[9.9](receipt:run-one#sr/on)"
+    assert {told.partition(": ")[2].partition(",")[0] for told in problems(root, text)} == {
+        "a link that cannot be read"
+    }
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "[9.9 [0.1, 0.2]](receipt:run-one#sr/on)",
-        "[9.9][r]\n\n[r]: receipt:run-one#sr/on",
-        "[9.9](<receipt:run-one#sr/on>)",
-        '[9.9](receipt:run-one#sr/on "title")',
-        "[9.9](&#114;eceipt:run-one#sr/on)",
-        "[9.9](receipt\\:run-one#sr/on)",
-        "[9.9](RECEIPT:run-one#sr/on)",
-        "<receipt:run-one#sr/on>",
-        f"\\`{FALSE}`",
-        f"- a ` b\n- {FALSE}\n- c ` d",
-        f"# a ` b\n\n{FALSE}\n\n# c ` d",
-        f"| a ` | b |\n|---|---|\n| {FALSE} | ` |",
-        f"- item\n  ```\n  code\n\n{FALSE}",
-        f"<!--\n```\n-->\n{FALSE}",
-        f"<pre>\n```\n</pre>\n\n{FALSE}",
-        f"text\x0c```\n{FALSE}",
-        f"text\u2028```\n{FALSE}",
+        "[FIGURE](<receipt:run-one#sr/on>)",
+        "[FIGURE][r]\n\n[r]: receipt:run-one#sr/on",
+        "[FIGURE]\n\n[figure]: receipt:run-one#sr/on",
+        "[FIGURE](&#114;eceipt:run-one#sr/on)",
+        r"[FIGURE](receipt\:run-one#sr/on)",
+        "[FIGURE](receipt:run&#45;one#sr/on)",
+        "[**FIGURE**](receipt:run-one#sr/on)",
+        "[`FIGURE`](receipt:run-one#sr/on)",
+        "*[FIGURE](receipt:run-one#sr/on)*",
+        "# [FIGURE](receipt:run-one#sr/on)",
+        "> - [FIGURE](\n  receipt:run-one#sr/on)",
+        "| a |\n|---|\n| [FIGURE](receipt:run-one#sr/on) |",
     ],
 )
-def test_a_figure_that_a_reader_sees_is_compared_however_it_is_written(root: Path, text: str) -> None:
-    told = problems(root, f"It is [0.722](receipt:run-one#sr/on).\n\n{text}\n")
-    assert len(told) == 1, told
-    assert "in the text" in told[0] or "is no figure" in told[0]
+def test_a_link_is_what_a_reader_is_shown_as_one(root: Path, text: str) -> None:
+    prose = check(root, text.replace("FIGURE", "0.722").replace("figure", "0.722"))
+    assert (prose.problems, prose.figures) == ([], 1)
+    assert "'0.999' in the text" in problem(root, text.replace("FIGURE", "0.999").replace("figure", "0.999"))
+
+
+FALSE = "[0.999](receipt:run-one#sr/on)"
 
 
 @pytest.mark.parametrize(
-    "comment", ["<!-- RECEIPT: run-one -->", "<!--\n receipt: run-one\n-->", "<!--receipt:run-one-->"]
+    ("text", "line"),
+    [
+        (rf"\`{FALSE}\`", 1),
+        (f"- a ` b\n- {FALSE} `", 2),
+        (f"# a ` b\n{FALSE} `", 2),
+        (f"a ` b\n\n{FALSE} `", 3),
+        (f"| a ` | {FALSE} ` |\n|---|---|", 1),
+        (f"| a | b |\n|---|---|\n| ` | {FALSE} ` |", 3),
+        (f"- ```\n  code\n{FALSE}", 3),
+        (f"> ```\n{FALSE}\n\n```\n```", 2),
+        (f"<!--\n```\n-->\n{FALSE}\n\n<!--\n```\n-->", 4),
+        (f"<pre>\n```\n</pre>\n{FALSE}\n\n<pre>\n```\n</pre>", 4),
+        (f"\f~~~\n{FALSE}\n\f~~~", 2),
+        (f"\u2028~~~\n{FALSE}\n\u2028~~~", 2),
+        (f"a\u2028```\n{FALSE}\n\n```\n```", 2),
+        (f"    ```\n{FALSE}\n    ```", 2),
+        (f"`` a\nb ``\n<b\n>\n{FALSE}", 5),
+        ("[0.999](\nreceipt:run-one#sr/on) [0.722](receipt:run-one#sr/on)", 1),
+        (f"[0.722](\nreceipt:run-one#sr/on)\r{FALSE}", 3),
+        ("<receipt:run-one#sr/on>", 1),
+        ("0.999 <receipt:run-one#sr/on>", 1),
+        ("[0.722<b>2</b>](receipt:run-one#sr/on)", 1),
+        ("[0.722 ![and 1](picture.png)](receipt:run-one#sr/on)", 1),
+    ],
 )
-def test_a_comment_names_a_receipt_however_it_is_laid_out(root: Path, comment: str) -> None:
-    assert "in the text" in problem(root, f"{comment}\n\n| sr |\n|---|\n| 9.9 |")
+def test_nothing_hides_a_false_figure_that_a_reader_is_shown(root: Path, text: str, line: int) -> None:
+    beside = "[0.722](receipt:run-one#sr/on)\n\n"
+    told = problem(root, beside + text)
+    assert told.startswith(f"{line + 2}: sr/on/all of run-one: ")
 
 
-def test_a_name_that_is_too_long_for_any_folder_is_a_problem_of_its_line(root: Path) -> None:
-    assert "is not there" in problem(root, f"[0.722](receipt:a/{'x' * 5000}#sr/on)")
+def test_what_is_nested_too_deep_to_be_read_is_no_pass(root: Path) -> None:
+    assert "1: sr/on/all of run-one" in problem(root, "> " * 90 + FALSE)
+    assert "1: nested too deep in lists or quotes to be read" in problems(root, "> " * 100 + FALSE)
+    assert "1: nested too deep in lists or quotes to be read" in problems(root, "- " * 300 + FALSE)
+
+
+def test_a_heap_of_brackets_is_no_abort(root: Path) -> None:
+    assert check(root, "[![" * 3000).problems == []
+    assert problems(root, "![" * 90 + "a" + f"](receipt:{'x' * 9})" * 90)
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "./" + "x" * 5000, "x/" * 2500, "a%00/b", "receipts/bench/one/summary.json/"]
+)
+def test_a_target_that_is_no_path_is_a_problem_of_its_line(root: Path, name: str) -> None:
+    assert problem(root, f"\n[0.722](receipt:{name}#sr/on)").startswith("2: ")
 
 
 # Names
@@ -332,20 +384,70 @@ def test_a_row_of_another_length_or_a_table_without_figures_is_no_pass(root: Pat
     assert "has no figure of it" in problem(root, "<!-- receipt: run-one -->\n| a | b |\n|---|---|\n| c | d |")
 
 
-@pytest.mark.parametrize("column", ["mean recall", "Values", "figure"])
-def test_a_column_of_figures_that_nobody_reads_is_no_pass(root: Path, column: str) -> None:
-    table = f"<!-- receipt: run-one -->\n\n| metric | Value | {column} |\n|---|---|---|\n| sr | 0.722 | 9.9 |"
-    assert f"column {column!r} cannot be read" in problem(root, table)
-
-
-def test_two_columns_that_say_what_a_row_is_of_are_no_pass(root: Path) -> None:
-    table = "<!-- receipt: run-one -->\n\n| condition | memory | sr |\n|---|---|---|\n| on | magic | 0.722 |"
-    assert "say the same thing twice" in problem(root, table)
-
-
 def test_without_a_column_for_it_a_row_is_of_on_or_of_the_only_system(root: Path) -> None:
     assert check(root, "<!-- receipt: run-one -->\n| sr |\n|---|\n| 0.722 |").problems == []
     assert "no such system" in problem(root, "<!-- receipt: run-two -->\n| mrr |\n|---|\n| 1.0 |")
+
+
+@pytest.mark.parametrize("name", ["mean recall", "Values", "sr", "", "figure"])
+@pytest.mark.parametrize("cell", ["9.9", "**9.9**", "<b>9.9</b>", "9.9 [9.8, 9.95]"])
+def test_a_column_of_figures_that_nobody_reads_is_no_pass(root: Path, name: str, cell: str) -> None:
+    table = f"<!-- receipt: run-one -->\n\n| metric | Value | {name} |\n|---|---|---|\n| sr | 0.722 | {cell} |"
+    assert problem(root, table).startswith(f"3: column {name!r} cannot be read")
+    assert problems(root, table.replace(cell, "a note")) == []
+
+
+@pytest.mark.parametrize("name", ["condition", "Memory", "SYSTEM", "group", "type", "metric"])
+def test_two_columns_that_say_what_a_row_is_of_are_no_pass(root: Path, name: str) -> None:
+    head, row = "| metric | condition | group", "| sr | on | all"
+    table = f"<!-- receipt: run-one -->\n\n{head} | value |\n|---|---|---|---|\n{row} | 0.722 |"
+    assert problems(root, table) == []
+    twice = table.replace(head, f"{head} | {name}").replace("|---|", "|---|---|", 1).replace(row, f"{row} | all")
+    assert any("say the same thing twice" in told for told in problems(root, twice))
+
+
+def test_columns_are_known_whatever_their_case(root: Path) -> None:
+    table = (
+        "<!-- receipt: run-one -->\n| Metric | CONDITION | Value | N |\n|---|---|---|---|\n| sr | off | 0.333 | 36 |"
+    )
+    assert (check(root, table).problems, check(root, table).figures) == ([], 2)
+    assert problem(root, table.replace("0.333", "0.999")).startswith("4: sr/off/all of run-one: '0.999'")
+
+
+def test_a_second_arm_in_a_table_with_a_column_a_metric_is_no_pass(root: Path) -> None:
+    told = problem(root, WIDE.replace("| note |", "| memory |"))
+    assert told.startswith("5: columns system and memory say the same thing twice")
+
+
+def test_a_table_is_found_wherever_it_stands_and_cells_are_as_they_are_shown(root: Path) -> None:
+    table = "<!-- receipt: run-one -->\n\nmetric | value\n:-|-:\n`sr` | **0.722**\nsr | 0.999"
+    assert problem(root, table).startswith("6: sr/on/all of run-one: '0.999'")
+    assert problem(root, table.replace("\n", "\n> ").replace("<", "> <", 1)).startswith("6: sr/on/all")
+    assert problem(root, "- " + table.replace("\n", "\n  ")).startswith("6: sr/on/all")
+    assert "<del>" in problem(root, table.replace("0.999", "<del>0.722</del>"))
+
+
+def test_a_name_reaches_out_of_a_list_and_not_into_one(root: Path) -> None:
+    table = "| sr |\n|---|\n| 0.999 |"
+    assert problem(root, f"- <!-- receipt: run-one -->\n\n{table}").startswith("5: sr/on/all")
+    nested = "\n  ".join(["", *table.splitlines()]).replace("  ", "- ", 1)
+    assert "named before neither" in problem(root, f"<!-- receipt: run-one -->{nested}")
+    assert "named before neither" in problem(root, f"- <!-- receipt: run-one -->\n- text\n\n{table}")
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "<!-- RECEIPT: run-one -->",
+        "<!--receipt:run-one-->",
+        "<!--\nreceipt: run-one\n-->",
+        "<!--\n\nreceipt:\n\nrun-one\n-->",
+    ],
+)
+def test_a_comment_names_a_receipt_however_it_is_laid_out(root: Path, comment: str) -> None:
+    prose = check(root, f"{comment}\n| sr |\n|---|\n| 0.722 |")
+    assert (prose.problems, prose.figures) == ([], 1)
+    assert "'0.999' in the text" in problem(root, f"{comment}\n| sr |\n|---|\n| 0.999 |")
 
 
 def test_a_table_that_no_comment_names_a_receipt_for_is_not_looked_at(root: Path) -> None:
@@ -359,7 +461,21 @@ def test_a_name_before_neither_a_table_nor_a_fence_is_no_pass(root: Path, after:
 
 
 @pytest.mark.parametrize(
-    "comment", ["<!-- receipt -->", "<!-- receipt: a b -->", "text <!-- receipt: run-one --> text"]
+    "comment",
+    [
+        "<!-- receipt -->",
+        "<!-- receipt: a b -->",
+        "<!-- Receipt run-one -->",
+        "<!-- receipt: run-one",
+        "<!-- receipt: run-one --> text",
+        "text <!-- receipt: run-one --> text",
+        "text\n    <!--\n receipt: run-one -->",
+        "# Title <!-- receipt: run-one -->",
+        "| <!-- receipt: run-one --> |\n|---|",
+        "<div><!-- receipt: run-one --></div>",
+        "<pre>\n<!-- receipt: run-one -->\n</pre>",
+        "<!-- a note\n<!-- receipt: run-one -->",
+    ],
 )
 def test_a_comment_that_cannot_be_read_is_no_pass(root: Path, comment: str) -> None:
     assert "a comment that cannot be read" in problem(root, comment)
@@ -424,6 +540,28 @@ def test_a_dropped_or_repeated_line_is_found(root: Path) -> None:
 def test_a_fence_that_is_never_closed_is_compared_to_its_end(root: Path) -> None:
     assert check(root, SHOWN.removesuffix("```\n")).problems == []
     assert problems(root, SHOWN.removesuffix("```\n") + "more")
+
+
+def test_output_is_compared_wherever_its_fence_stands(root: Path) -> None:
+    changed = SHOWN.replace("0.722", "0.999").rstrip().splitlines()
+    for first, others in (("> ", "> "), ("1. ", "   "), ("- > ", "  > ")):
+        quoted = "\n".join((others if number else first) + line for number, line in enumerate(changed))
+        assert problem(root, quoted).startswith("6: 'sr  0.999' in the text")
+
+
+def test_what_a_machine_can_tell_of_a_receipt_is_asked_of_it(root: Path) -> None:
+    """`look` may refuse what the receipt itself leaves open."""
+    looked: list[Verdict] = []
+
+    def look(verdict: Verdict) -> Verdict:
+        looked.append(verdict)
+        return dataclasses.replace(
+            verdict, state="refused", checks=(Check("data set", ok=False, detail="another one"),)
+        )
+
+    prose = check_prose(root / "README.md", "[0.722](receipt:run-one#sr/on)", [root / "receipts"], render, look=look)
+    assert len(looked) == 1
+    assert "does not verify: data set: another one" in prose.problems[0].message
 
 
 # A claim is such a text itself
