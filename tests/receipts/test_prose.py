@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from smriti.metrics import intervals
 from smriti.receipts.check import Check
 from smriti.receipts.cited import Stated, unlike
-from smriti.receipts.claim import Claim, make_claim, markdown
+from smriti.receipts.claim import MARK, Claim, make_claim, markdown
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
 from smriti.receipts.verify import Verdict
@@ -184,7 +184,7 @@ def test_what_shows_how_it_is_done_or_names_no_receipt_is_not_looked_at(root: Pa
         '<a href="&#114;eceipt:run-one#sr/on">9</a>',
         "<div>\n<A\tHREF = rece&#9;ipt:run-one#sr/on>9</a></div>",
         "<pre>\n\n<a href='receipt&colon;run-one#sr/on'>9</a></pre>",
-        "<div><!--> <a href=receipt:run-one#sr/on>9</a> --></div>",
+        "<!--> <a href=receipt:run-one#sr/on>9</a> -->",
         "<div>\n[9](receipt:run-one#sr/on)\n</div>",
         '[9](receipt:run-one#sr/on "title")',
         "[9](RECEIPT:run-one#sr/on)",
@@ -252,6 +252,7 @@ FALSE = "[0.999](receipt:run-one#sr/on)"
         (f"[0.722](\nreceipt:run-one#sr/on)\r{FALSE}", 3),
         ("<receipt:run-one#sr/on>", 1),
         ("0.999 <receipt:run-one#sr/on>", 1),
+        ("[0.7\n22](receipt:run-one#sr/on)", 1),
         ("[0.722<b>2</b>](receipt:run-one#sr/on)", 1),
         ("[0.722 ![and 1](picture.png)](receipt:run-one#sr/on)", 1),
     ],
@@ -333,7 +334,8 @@ LONG = """
 WIDE = """
 <!-- a note -->
 <!-- receipt: run-two -->
-<!-- another -->
+<!-- another
+<a href="receipt:that nobody is shown"> -->
 | system | note | n | recall_all@1 | interval | **mrr** |
 |:--|---|---|---|---|---|
 | first | fast | 4 | 0.50 | [0.150, 0.850] | 1.0 |
@@ -373,7 +375,7 @@ def test_an_interval_is_of_the_metric_before_it_and_n_of_the_first(root: Path) -
 def test_a_column_of_figures_that_no_metric_has_is_found(root: Path) -> None:
     assert problems(root, WIDE.replace("**mrr**", "mr")) == [
         f"{line}: mr/{system}/all of run-two: the receipt has no such metric (did you mean 'mrr'?)"
-        for line, system in ((7, "first"), (8, "second"))
+        for line, system in ((8, "first"), (9, "second"))
     ]
 
 
@@ -416,14 +418,16 @@ def test_columns_are_known_whatever_their_case(root: Path) -> None:
 
 def test_a_second_arm_in_a_table_with_a_column_a_metric_is_no_pass(root: Path) -> None:
     told = problem(root, WIDE.replace("| note |", "| memory |"))
-    assert told.startswith("5: columns system and memory say the same thing twice")
+    assert told.startswith("6: columns system and memory say the same thing twice")
 
 
 def test_a_table_is_found_wherever_it_stands_and_cells_are_as_they_are_shown(root: Path) -> None:
     table = "<!-- receipt: run-one -->\n\nmetric | value\n:-|-:\n`sr` | **0.722**\nsr | 0.999"
     assert problem(root, table).startswith("6: sr/on/all of run-one: '0.999'")
     assert problem(root, table.replace("\n", "\n> ").replace("<", "> <", 1)).startswith("6: sr/on/all")
+    assert problems(root, "\n> ".join(LONG.replace("| – |", "| [0.202, 0.497] |").splitlines())) == []
     assert problem(root, "- " + table.replace("\n", "\n  ")).startswith("6: sr/on/all")
+    assert problem(root, table.replace("\n", "\r")).startswith("6: sr/on/all of run-one: '0.999'")
     assert "<del>" in problem(root, table.replace("0.999", "<del>0.722</del>"))
 
 
@@ -547,6 +551,23 @@ def test_output_is_compared_wherever_its_fence_stands(root: Path) -> None:
     for first, others in (("> ", "> "), ("1. ", "   "), ("- > ", "  > ")):
         quoted = "\n".join((others if number else first) + line for number, line in enumerate(changed))
         assert problem(root, quoted).startswith("6: 'sr  0.999' in the text")
+
+
+def test_a_line_of_output_ends_where_a_line_of_the_text_does(root: Path) -> None:
+    for mark in "\f\u2028\x85":
+        assert problem(root, SHOWN.replace("sr  0.722\n", f"$ mine{mark}0.9\nsr  0.722{mark}0.9\n")).startswith(
+            "7: 'sr "
+        )
+
+
+def test_a_receipt_has_the_name_that_a_reader_would_write(root: Path) -> None:
+    assert set(check(root, "[0.722](receipt:run%2Done#sr/on)").receipts) == {"run-one"}
+
+
+@pytest.mark.parametrize("text", [f"{MARK}\n", f"# Claim\r\n{MARK}\r\n", f"a\r{MARK}", f"> {MARK} and more"])
+def test_a_mark_makes_a_text_a_claim_wherever_it_stands(tmp_path: Path, text: str) -> None:
+    (told,) = check_prose(tmp_path / "README.md", text, [], render).problems
+    assert "claim.json beside it cannot be read" in told.message
 
 
 def test_what_a_machine_can_tell_of_a_receipt_is_asked_of_it(root: Path) -> None:
