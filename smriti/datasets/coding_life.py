@@ -11,14 +11,13 @@ from smriti.datasets.fields import Given, Place, shown
 from smriti.datasets.lock import Identity, identify
 from smriti.datasets.rows import read_json
 from smriti.errors import UsageError
+from smriti.resources import resource
 from smriti.types import Corpus, DatasetReading, Document, Question
 
 NAME = "coding-life"
 FILES = ("sessions.json", "questions.json")
 UNANSWERABLE = "unanswerable"
 """The type of the questions whose answer is nowhere in the sessions; they cite none."""
-
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class Turn(Given):
@@ -64,8 +63,7 @@ class Questions(Given):
 
 def folder() -> Path:
     """Return the folder of the fixture that came with smriti: inside the package, or beside it in a checkout."""
-    packaged, beside = _PACKAGE / "eval" / "coding_life", _PACKAGE.parent / "eval" / "coding_life"
-    return packaged if packaged.is_dir() else beside
+    return resource("eval", "coding_life")
 
 
 def identity(path: Path) -> Identity:

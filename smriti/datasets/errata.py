@@ -14,9 +14,8 @@ from pydantic import Field, ValidationError
 from smriti.datasets.fields import shown
 from smriti.datasets.lock import Identity, identify
 from smriti.errors import UsageError
+from smriti.resources import resource
 from smriti.types import Stored
-
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class Erratum(Stored):
@@ -90,8 +89,7 @@ class Errata:
 
 def folder() -> Path:
     """Return the folder of the overlays that came with smriti: inside the package, or beside it in a checkout."""
-    packaged, beside = _PACKAGE / "eval" / "errata", _PACKAGE.parent / "eval" / "errata"
-    return packaged if packaged.is_dir() else beside
+    return resource("eval", "errata")
 
 
 def shipped(data_sha256: str) -> Errata | None:

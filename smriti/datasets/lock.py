@@ -15,6 +15,7 @@ from typing import Literal
 import platformdirs
 from pydantic import Field
 
+from smriti import resources
 from smriti.datasets.rows import open_file
 from smriti.errors import UsageError
 from smriti.types import Stored
@@ -24,7 +25,6 @@ CACHE_VARIABLE = "SMRITI_DATA_DIR"
 Progress = Callable[[int, int | None], None]
 """Called with how much is done, and of how much, as far as that is known: in bytes, or in rows where rows are made."""
 
-_PACKAGE = Path(__file__).resolve().parent.parent
 _BLOCK_BYTES = 1 << 20
 
 
@@ -67,10 +67,11 @@ class Verification:
 @cache
 def pins() -> dict[str, Pin]:
     """Read datasets.lock, from inside the package or beside it in a checkout: name → pin, in the order of the file."""
-    packaged, beside = _PACKAGE / "datasets.lock", _PACKAGE.parent / "datasets.lock"
-    path = packaged if packaged.is_file() else beside
+    path = resources.resource("datasets.lock")
     if not path.is_file():
-        raise UsageError(f"no data sets: neither {packaged} is there, nor {beside}; install smriti from a wheel")
+        raise UsageError(
+            f"no data sets: neither {resources.PACKAGE / path.name} is there, nor {path}; install smriti from a wheel"
+        )
     return {name: Pin(name=name, **stated) for name, stated in tomllib.loads(path.read_text(encoding="utf-8")).items()}
 
 

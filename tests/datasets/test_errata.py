@@ -147,7 +147,7 @@ def test_whatever_stands_for_an_entry_is_read_or_refused_and_never_breaks(tmp_pa
 
 
 def test_the_overlays_are_inside_the_package_or_else_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errata, "_PACKAGE", tmp_path / "smriti")
+    monkeypatch.setattr("smriti.resources.PACKAGE", tmp_path / "smriti")
     with pytest.raises(UsageError, match="install smriti from a wheel"):
         errata.shipped("0" * 64)
     beside, packaged = tmp_path / "eval" / "errata", tmp_path / "smriti" / "eval" / "errata"

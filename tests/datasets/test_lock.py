@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from smriti.datasets import lock
 from smriti.datasets.lock import Identity, Pin, cache_folder, identify, locate, pin_of, pins, verify
 from smriti.errors import UsageError
 from tests.shared import shared
@@ -106,6 +105,6 @@ def test_a_directory_and_an_absent_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_without_the_lock_nothing_is_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "_PACKAGE", tmp_path / "smriti")
+    monkeypatch.setattr("smriti.resources.PACKAGE", tmp_path / "smriti")
     with pytest.raises(UsageError, match="install smriti from a wheel"):
         pins.__wrapped__()

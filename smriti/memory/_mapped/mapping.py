@@ -14,11 +14,11 @@ from pydantic import Field, ValidationError
 from smriti.errors import UsageError
 from smriti.memory._mapped import paths
 from smriti.memory._mapped.fill import placeholders
+from smriti.resources import resource
 from smriti.types import Stored
 
 Kind = Literal["mcp", "http", "command"]
 
-_PACKAGE = Path(__file__).resolve().parents[2]
 
 OF_THE_STORE = frozenset({"workspace", "home", "prefix", "port", "python"})
 """Placeholders that every template may have."""
@@ -266,8 +266,7 @@ class Mapped(Stored):
 
 def folder() -> Path:
     """Return the folder of the mappings that came with smriti: inside the package, or beside it in a checkout."""
-    packaged, beside = _PACKAGE / "eval" / "systems", _PACKAGE.parent / "eval" / "systems"
-    return packaged if packaged.is_dir() else beside
+    return resource("eval", "systems")
 
 
 def read(kind: Kind, argument: str | None) -> Mapped:

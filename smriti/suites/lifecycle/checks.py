@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from smriti.errors import UsageError
 from smriti.receipts.lifecycle import script_problems
+from smriti.resources import resource
 from smriti.types import (
     LIFECYCLE_CHECKS,
     LifecycleCheck,
@@ -24,8 +25,6 @@ from smriti.types import (
     PlannedMemory,
     Stored,
 )
-
-_PACKAGE = Path(__file__).resolve().parent.parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ class _File(Stored):
 
 def checks_path() -> Path:
     """Return the file that came with smriti: inside the package, or beside it in a checkout."""
-    packaged, beside = (root / "eval" / "lifecycle" / "checks.toml" for root in (_PACKAGE, _PACKAGE.parent))
-    return packaged if packaged.is_file() else beside
+    return resource("eval", "lifecycle", "checks.toml")
 
 
 def read_checks(path: Path) -> Checks:
