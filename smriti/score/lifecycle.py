@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from smriti.metrics.intervals import wilson
+from smriti.score.figure import system_score
 from smriti.types import (
     Action,
     Asking,
     ChangedFact,
     Coverage,
-    Interval,
     LifecycleCase,
     LifecycleCheck,
     LifecycleEvidence,
@@ -295,40 +295,18 @@ def _system_scores(system: str, records: Sequence[LifecycleRecord]) -> Iterator[
     everything = len(records)
     counts = {status: sum(record.status == status for record in records) for status in _STATUSES}
     for status, count in counts.items():
-        yield _score(status, system, "all", float(count), everything)
+        yield system_score(status, system, "all", float(count), everything)
     passed, asked = counts["passed"], counts["passed"] + counts["failed"]
     for metric, n in (("pass_rate", asked), ("pass_rate_over_all", everything)):
         value = passed / n if n else None
-        yield _score(metric, system, "all", value, n, excluded=everything - n, interval=wilson(passed, n))
+        yield system_score(metric, system, "all", value, n, excluded=everything - n, interval=wilson(passed, n))
     for record in records:
         supported = record.status != "unsupported"
         value = float(record.status == "passed") if supported else None
-        yield _score("pass_rate", system, record.check, value, int(supported), excluded=int(not supported))
+        yield system_score("pass_rate", system, record.check, value, int(supported), excluded=int(not supported))
 
 
 _STATUSES: tuple[LifecycleStatus, ...] = ("passed", "failed", "unsupported")
-
-
-def _score(
-    metric: str,
-    system: str,
-    group: str,
-    value: float | None,
-    n: int,
-    *,
-    excluded: int = 0,
-    interval: Interval | None = None,
-) -> Score:
-    return Score(
-        metric=metric,
-        system=system,
-        condition=None,
-        group=group,
-        value=value,
-        n=n,
-        excluded=excluded,
-        interval=interval,
-    )
 
 
 def _count(cases: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from smriti.metrics import ranking
 from smriti.metrics.intervals import bootstrap_means, quantile, wilson
 from smriti.metrics.ranking import Metric
+from smriti.score.figure import system_score
 from smriti.types import (
     Coverage,
     Interval,
@@ -179,7 +180,7 @@ class RetrievalScoring:
         self, system: str, group: str, members: int, table: _Table, intervals: Mapping[str, Interval | None]
     ) -> Iterator[Score]:
         def score(metric: str, value: float | None, n: int, interval: Interval | None = None) -> Score:
-            return _score(metric, system, group, value, n, excluded=members - n, interval=interval)
+            return system_score(metric, system, group, value, n, excluded=members - n, interval=interval)
 
         scorable, columns = table.scorable, table.columns
         n = len(scorable)
@@ -214,33 +215,11 @@ def _earned_at(metrics: Sequence[Metric], found: Sequence[int], gold: int) -> Me
     return {str(metric): metric(ranked, wanted) for metric in metrics}
 
 
-def _score(
-    metric: str,
-    system: str,
-    group: str,
-    value: float | None,
-    n: int,
-    *,
-    excluded: int,
-    interval: Interval | None = None,
-) -> Score:
-    return Score(
-        metric=metric,
-        system=system,
-        condition=None,
-        group=group,
-        value=value,
-        n=n,
-        excluded=excluded,
-        interval=interval,
-    )
-
-
 def _counts(system: str, group: str, members: Sequence[QuestionRecord]) -> Iterator[Score]:
     completed = sum(record.status == "completed" for record in members)
     counts = {"attempted": len(members), "completed": completed, "failed": len(members) - completed}
     for metric, count in counts.items():
-        yield _score(metric, system, group, float(count), len(members), excluded=0)
+        yield system_score(metric, system, group, float(count), len(members), excluded=0)
 
 
 def _groups(records: Sequence[QuestionRecord]) -> dict[str, list[QuestionRecord]]:
@@ -266,7 +245,7 @@ def _times(system: str, records: Sequence[QuestionRecord]) -> Iterator[Score]:
         known = sorted(time for time in found if time is not None)
         for percent in _TIMES[name]:
             value = quantile(known, percent / 100) if known else None
-            yield _score(f"{name}_p{percent}", system, "all", value, len(known), excluded=len(found) - len(known))
+            yield system_score(f"{name}_p{percent}", system, "all", value, len(known), excluded=len(found) - len(known))
 
 
 def _faults(records: Sequence[QuestionRecord]) -> Iterator[str]:
