@@ -7,7 +7,6 @@ import hashlib
 import multiprocessing
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +16,12 @@ from types import FrameType
 from typing import Any
 
 from smriti.engine.processes import ToldToEnd
-from smriti.errors import MemorySystemError, UsageError
+from smriti.errors import MemorySystemError
 from smriti.protocols import MemorySystem, Store
 from smriti.receipts.lifecycle import target
 from smriti.receipts.redact import redact_secrets
 from smriti.score.lifecycle import MOST_HITS
+from smriti.suites.adapter import shown, told, workspace
 from smriti.suites.lifecycle.reader import commands_for
 from smriti.suites.text import is_text
 from smriti.types import (
@@ -86,9 +86,9 @@ class Attempts:
         if not step.askings:
             return Outcome(step.case)
         observed: list[Observed] = []
-        with tempfile.TemporaryDirectory(prefix="smriti-store-", ignore_cleanup_errors=True) as workspace:
+        with workspace() as folder:
             try:
-                self._go_through(step, Path(workspace), observed)
+                self._go_through(step, folder, observed)
             except _Broken as broken:
                 return Outcome(step.case, tuple(observed), broken.fault)
             except _TimedOut as up:  # between two calls
@@ -97,10 +97,10 @@ class Attempts:
                 return Outcome(step.case, tuple(observed), fault)
         return Outcome(step.case, tuple(observed))
 
-    def _go_through(self, step: Step, workspace: Path, observed: list[Observed]) -> None:
+    def _go_through(self, step: Step, folder: Path, observed: list[Observed]) -> None:
         with _limited(self.timeout_s) as limit:
             with _phase("init"):
-                store = self.load(step.system).open(workspace)
+                store = self.load(step.system).open(folder)
             try:
                 calls = _Calls(store, step.texts)
                 for asking in step.askings:
@@ -237,7 +237,7 @@ class _Calls:
     def _actions(self, asking: Asking) -> Observed:
         found = self._store.actions(_REALMS[asking.realm])
         if not isinstance(found, list) or not all(isinstance(each, Action) for each in found):
-            raise MemorySystemError(f"actions gave {_shown(found)}, expected a list of actions")
+            raise MemorySystemError(f"actions gave {shown(found)}, expected a list of actions")
         return Observed(asking=asking, actions=tuple(found))
 
     def _search(self, asking: Asking) -> Observed:
@@ -298,7 +298,7 @@ class _Calls:
 def _ids(verb: str, found: object) -> list[str]:
     """Return the ids that a verb gave; MemorySystemError for what no receipt can hold as such."""
     if type(found) is not list or not all(is_text(each) and len(each) <= _LONGEST_ID for each in found):
-        raise MemorySystemError(f"{verb} gave {_shown(found)}, expected ids")
+        raise MemorySystemError(f"{verb} gave {shown(found)}, expected ids")
     return [str(each) for each in found]
 
 
@@ -310,9 +310,9 @@ def _hits(verb: str, found: object) -> list[Hit]:
         raise MemorySystemError(f"{verb} gave {len(found)} hits, expected at most {MOST_HITS}")
     for hit in found:
         if not _sound(hit):
-            shown = _shown(hit._replace(content="…")) if isinstance(hit, Hit) else type(hit).__name__
+            what = shown(hit._replace(content="…")) if isinstance(hit, Hit) else type(hit).__name__
             raise MemorySystemError(
-                f"{verb} gave {shown}, expected a Hit with an id, a text, a finite score and a tuple of sources"
+                f"{verb} gave {what}, expected a Hit with an id, a text, a finite score and a tuple of sources"
             )
     return found
 
@@ -328,11 +328,6 @@ def _sound(hit: object) -> bool:
         and isinstance(hit.source_ids, tuple)
         and all(map(is_text, hit.source_ids))
     )
-
-
-def _shown(value: object) -> str:
-    """Return the beginning of what stands for `value`; half a secret would be one that nothing can redact."""
-    return redact_secrets(repr(value))[:300]
 
 
 class _Limit:
@@ -385,9 +380,5 @@ def _phase(phase: LifecyclePhase, step: str | None = None) -> Iterator[None]:
     except (_Broken, ToldToEnd):
         raise
     except BaseException as error:
-        said = "(its text cannot be had)"
-        with contextlib.suppress(BaseException):
-            said = str(error)
-        if not isinstance(error, MemorySystemError | UsageError | _TimedOut) or not said:
-            said = f"{type(error).__name__}: {said}"
+        said = told(error, _TimedOut)
         raise _Broken(phase, said if step is None else f"{step}: {said}") from error

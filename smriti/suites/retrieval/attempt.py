@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from smriti.engine.processes import ToldToEnd
-from smriti.errors import MemorySystemError, UsageError
 from smriti.metrics.ranking import distinct
 from smriti.protocols import MemorySystem, Store
 from smriti.receipts.redact import redact_secrets
+from smriti.suites.adapter import shown, told, workspace
 from smriti.suites.text import is_text
 from smriti.types import (
     AskFault,
@@ -31,7 +29,6 @@ from smriti.types import (
 )
 
 _LONGEST_MESSAGE = 1000
-_LONGEST_SHOWN = 300
 _LONGEST_ID = 500
 _A_HIT = "a Hit with an id, a text, a finite score and a tuple of sources of this corpus"
 
@@ -131,9 +128,9 @@ class _Attempt:
 
     def ask(self, load: Callable[[str], MemorySystem]) -> list[Answer]:
         """Return an answer for each question; a system that fails before or after them has failed all."""
-        with _workspace() as workspace:
+        with workspace() as folder:
             try:
-                with self._opened(load, workspace) as store:
+                with self._opened(load, folder) as store:
                     self._ingest(store)
                     return [self._answer(store, asked) for asked in self._step.questions]
             except _Failed as failed:
@@ -164,7 +161,7 @@ class _Attempt:
             ids = store.remember(memories, self._realm)
             self.ingest_ms = _ms_since(begun)
             if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
-                raise _Failed("ingest", f"remember gave {_shown(ids)}, expected a list of ids")
+                raise _Failed("ingest", f"remember gave {shown(ids)}, expected a list of ids")
             if not len(set(ids)) == len(ids) == len(memories):
                 found = f"{len(ids)} ids, {len(set(ids))} of them different,"
                 raise _Failed("ingest", f"remember gave {found} for {len(memories)} memories")
@@ -212,17 +209,6 @@ class _Attempt:
 
 
 @contextlib.contextmanager
-def _workspace() -> Iterator[Path]:
-    """Make a folder for a store, and take it away again as far as that can be done."""
-    folder = tempfile.mkdtemp(prefix="smriti-store-")
-    try:
-        yield Path(folder)
-    finally:
-        with contextlib.suppress(RecursionError):  # of folders within folders
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
 def _phase(phase: AskPhase) -> Iterator[None]:
     """Turn whatever comes out of a memory system into the failure of `phase`, but for being told to end."""
     try:
@@ -230,28 +216,12 @@ def _phase(phase: AskPhase) -> Iterator[None]:
     except (_Failed, ToldToEnd):
         raise
     except BaseException as error:
-        raise _Failed(phase, _told(error)) from error
-
-
-def _told(error: BaseException) -> str:
-    """Say what was raised, whatever its class makes of being asked."""
-    said = "an exception that cannot be told"
-    with contextlib.suppress(BaseException):
-        name = type.__dict__["__name__"].__get__(type(error))
-        said = f"{name}: (its text cannot be had)"
-        text = str.__str__(str(error))
-        said = text if text and isinstance(error, MemorySystemError | UsageError) else f"{name}: {text}"
-    return said
-
-
-def _shown(value: object) -> str:
-    """Return the beginning of what stands for `value`; half a secret would be one that nothing can redact."""
-    return redact_secrets(repr(value))[:_LONGEST_SHOWN]
+        raise _Failed(phase, told(error)) from error
 
 
 def _shown_hit(value: object) -> str:
     """Show a hit without its text, which may be anybody's, and of anything else no more than what it is."""
-    return _shown(value._replace(content="…")) if isinstance(value, Hit) else type(value).__name__
+    return shown(value._replace(content="…")) if isinstance(value, Hit) else type(value).__name__
 
 
 def _listed(hits: Sequence[Hit], widest: int) -> Iterator[Hit]:
