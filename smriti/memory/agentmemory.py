@@ -176,7 +176,7 @@ class AgentMemory(MappedSystem):
         place = replace(place, port=port, interface=interface)
         try:
             if replica is not None:
-                _copy(place, replica)
+                place.copy_in(replica)
             return AgentMemoryStore(place, self.start, held, replica=replica is not None)
         except BaseException:
             held.close()
@@ -330,18 +330,6 @@ def _engine_config(port: int, state: str) -> str:
         "iii-stream": {**here, "port": _beside(port, _STREAMS), "adapter": kept("stream_store")},
     }
     return json.dumps({"workers": [{"name": name, "config": config} for name, config in workers.items()]}, indent=1)
-
-
-def _copy(place: Place, replica: Path) -> None:
-    state = Path(place.values["workspace"])
-    if any(state.iterdir()):
-        raise MemorySystemError(
-            f"{place.where}: there is a state already in {str(state)!r}, expected a fresh workspace"
-        )
-    try:
-        shutil.copytree(replica, state, dirs_exist_ok=True, symlinks=True)
-    except (OSError, shutil.Error) as error:
-        raise MemorySystemError(f"{place.where}: the replica {str(replica)!r} cannot be copied: {error}") from error
 
 
 def _tidy(place: Place) -> None:

@@ -81,6 +81,18 @@ class Place:
     def cwd(self) -> Path:
         return Path(filled(self.interface.cwd, self.values))
 
+    def copy_in(self, replica: Path) -> None:
+        """Make the state a copy of the folder `replica`; MemorySystemError where there is one already."""
+        state = Path(self.values["workspace"])
+        if any(state.iterdir()):
+            raise MemorySystemError(
+                f"{self.where}: there is a state already in {str(state)!r}, expected a fresh workspace"
+            )
+        try:
+            shutil.copytree(replica, state, dirs_exist_ok=True, symlinks=True)
+        except (OSError, shutil.Error) as error:
+            raise MemorySystemError(f"{self.where}: the replica {str(replica)!r} cannot be copied: {error}") from error
+
     def command(self) -> list[str]:
         """Return the server's command with its program found; MemorySystemError where it is not installed."""
         return self._located(filled(self.interface.command, self.values))

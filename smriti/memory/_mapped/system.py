@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version as installed
 from pathlib import Path
 
-from smriti.errors import MemorySystemError
 from smriti.memory._mapped.client import Client
 from smriti.memory._mapped.mapping import Mapped
 from smriti.memory._mapped.place import Place
@@ -55,14 +53,5 @@ class MappedSystem:
         """Start the system over a state of its own in `workspace`, a copy of the folder `replica` if that is given."""
         place = Place.of(self.name, self.mapped.mapping.name, self.mapped.interface, workspace)
         if replica is not None:
-            _copy(self.name, replica, Path(place.values["workspace"]))
+            place.copy_in(replica)
         return MappedStore(place, self.start)
-
-
-def _copy(where: str, replica: Path, state: Path) -> None:
-    if any(state.iterdir()):
-        raise MemorySystemError(f"{where}: there is a state already in {str(state)!r}, expected a fresh workspace")
-    try:
-        shutil.copytree(replica, state, dirs_exist_ok=True, symlinks=True)
-    except (OSError, shutil.Error) as error:
-        raise MemorySystemError(f"{where}: the replica {str(replica)!r} cannot be copied: {error}") from error
