@@ -25,8 +25,8 @@ from smriti.receipts.claim import Claim, compared, make_claim, markdown
 from smriti.receipts.gates import Gate
 from smriti.receipts.prose import Prose, check_prose
 from smriti.receipts.sealed import SealedReceipt
-from smriti.receipts.writer import read_manifest, write_new
-from smriti.types import BenchManifest, RetrievalManifest
+from smriti.receipts.writer import write_new
+from smriti.types import BenchManifest
 
 RECEIPTS = Path("receipts")
 LONGEST_TITLE = 120
@@ -76,10 +76,7 @@ def make(
     """
     _check_named(directories, out, title)
     pairs = [] if compare is None else list(map(compared, comparisons(*compare)))
-    made = make_claim(directories, title, pairs, Present().look)
-    unpinned = list(_unpinned(directories))
-    if unpinned:
-        made = [*(made if isinstance(made, list) else []), *unpinned]
+    made = make_claim(directories, title, pairs, Present().settle)
     if isinstance(made, list):
         _refuse(made, as_json=as_json)
         raise typer.Exit(1)
@@ -118,7 +115,8 @@ def check(
     for root in receipts or ():
         if not root.is_dir():
             raise UsageError(f"--receipts {root} is not there, expected a folder with receipts in it")
-    checked = [(path, check_prose(path, text, roots, _printed, look=Present().look)) for path, text in texts]
+    vouch = Present().vouch
+    checked = [(path, check_prose(path, text, roots, _printed, look=vouch)) for path, text in texts]
     bad = [_failures(prose, missing_ok=missing_ok) for _, prose in checked]
     if as_json:
         typer.echo(json.dumps({"files": [_as_json(path, prose) for path, prose in checked]}))
@@ -150,16 +148,6 @@ def _check_named(directories: Sequence[Path], out: Path | None, title: str | Non
             f"--title {title!r} claims something by itself ({claims[0]!r}), which no receipt is asked about; expected "
             "what was measured, without figures or comparisons"
         )
-
-
-def _unpinned(directories: Sequence[Path]) -> Iterator[Gate]:
-    """Yield a gate for each whole set that no pin of this version knows: anything could be called that."""
-    for directory in directories:
-        with contextlib.suppress(ReceiptError):
-            manifest = read_manifest(directory)
-            if isinstance(manifest, RetrievalManifest) and not Present().pinned(manifest):
-                named = ", ".join(f"{name} {sha256}" for name, sha256 in manifest.datasets.items()) or "none"
-                yield Gate(str(directory), "data set", named, f"one that this version pins for {manifest.suite}")
 
 
 def _refuse(unmet: list[Gate], *, as_json: bool) -> None:

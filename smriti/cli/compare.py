@@ -19,7 +19,7 @@ from smriti.errors import UsageError
 from smriti.receipts.comparable import Side
 from smriti.receipts.compare import Comparison
 from smriti.receipts.compare import compare as compare_receipts
-from smriti.receipts.sealed import SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
 from smriti.types import RetrievalManifest
 
 ALLOW = "A field that may differ all the same, recorded in the output; may be repeated."
@@ -68,10 +68,9 @@ def comparisons(
     condition: str | None = None,
 ) -> list[Comparison]:
     """Compare what two names of receipts stand for; of two with the same several systems, each with itself."""
-    return [
-        compare_receipts(a, b, baseline=baseline, allow=allow, condition=condition or "on")
-        for a, b in _sides(_Named.read(first), _Named.read(second), condition)
-    ]
+    vouch = Present().vouch
+    sides = _sides(_Named.read(first, vouch), _Named.read(second, vouch), condition)
+    return [compare_receipts(a, b, baseline=baseline, allow=allow, condition=condition or "on") for a, b in sides]
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,13 @@ class _Named:
     system: str | None
 
     @classmethod
-    def read(cls, text: str) -> _Named:
+    def read(cls, text: str, look: Look) -> _Named:
         """Read DIR or DIR:SYSTEM, in which either part may have colons; UsageError where there is no such folder."""
         parts = text.split(":")
         for count in range(len(parts), 0, -1):
             directory = Path(":".join(parts[:count]))
             if parts[0] and directory.exists():
-                return cls(read_sealed(directory, Present().look), ":".join(parts[count:]) or None)
+                return cls(read_sealed(directory, look), ":".join(parts[count:]) or None)
         raise UsageError(f"{text} is not there, expected a receipt folder, or one and a system of it as DIR:SYSTEM")
 
     @property

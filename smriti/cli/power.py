@@ -66,7 +66,7 @@ def plan(
 def _bench(directory: Path) -> SealedReceipt:
     if not directory.exists():
         raise UsageError(f"--from: {directory} is not there, expected a receipt folder of the bench")
-    receipt = read_sealed(directory, Present().look)
+    receipt = read_sealed(directory, Present().vouch)
     if not isinstance(receipt.manifest, BenchManifest):
         raise UsageError(f"--from: {directory} is a receipt of {receipt.manifest.suite}, expected one of the bench")
     return receipt

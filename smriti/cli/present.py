@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from smriti.cli import sources
 from smriti.corpus import load_corpus
 from smriti.datasets import lock
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.check import Check, judge
 from smriti.receipts.fingerprint import code_identity
-from smriti.receipts.gold import DATA_SET, check_gold, check_tasks, evidence_rows, settled, unsettled
+from smriti.receipts.gold import DATA_SET, check_gold, check_tasks, evidence_rows, left_open, settled, unsettled
 from smriti.receipts.verify import Verdict
 from smriti.receipts.writer import read_manifest
 from smriti.suites.lifecycle.checks import checks_path, read_checks
 from smriti.types import (
     LIFECYCLE_CHECKS,
     BenchManifest,
+    CodeIdentity,
     LifecycleManifest,
     RetrievalManifest,
     RetrievalSuite,
@@ -29,6 +31,8 @@ _READERS: dict[RetrievalSuite, Callable[[Path | None, Mapping[str, sources.Optio
     "locomo": sources.locomo,
     "coding-life": sources.coding_life,
 }
+_CLAIMABLE = {"measured", "component"}
+"""Classes that rest on tasks or a data set that everybody knows by their digests."""
 
 
 class Present:
@@ -55,12 +59,30 @@ class Present:
         except UsageError as error:
             return self._unsettled(verdict, str(error))
 
-    def pinned(self, manifest: RetrievalManifest) -> bool:
-        """Tell whether the data set of a run is one that this version pins for its suite."""
-        if manifest.suite == "coding-life":
-            return sources.coding_life(None, {}).datasets == manifest.datasets
-        pins = [lock.matching(sha256) for sha256 in manifest.datasets.values()]
-        return bool(pins) and all(pin is not None and pin.name.startswith(manifest.suite) for pin in pins)
+    def vouch(self, verdict: Verdict) -> Verdict:
+        """Look, and take no class at its word: ReceiptError where it rests on what this version does not know.
+
+        Anything can be called `coding-life`, or be thirteen tasks: what is measured or a component names tasks or a
+        data set that come with this version, or a data set that it pins.
+        """
+        return self._taken(verdict, pinned_will_do=True)
+
+    def settle(self, verdict: Verdict) -> Verdict:
+        """Vouch for a receipt whose tasks or data set are on this machine, and were looked at; else ReceiptError."""
+        return self._taken(verdict, pinned_will_do=False)
+
+    def _taken(self, verdict: Verdict, *, pinned_will_do: bool) -> Verdict:
+        verdict = self.look(verdict)
+        if verdict.state != "verified" or verdict.evidence_class not in _CLAIMABLE:
+            return verdict
+        manifest = read_manifest(verdict.directory)
+        if (check := left_open(verdict)) is None or (pinned_will_do and _pinned(manifest)):
+            return verdict
+        made_by = f"smriti {manifest.code.version}, commit {manifest.code.commit}"
+        raise ReceiptError(
+            f"{verdict.directory} says {verdict.evidence_class}, and what that rests on is not known here: "
+            f"{check.name}: {check.detail}. It says that {made_by} made it, which should know"
+        )
 
     def _unsettled(self, verdict: Verdict, why: str) -> Verdict:
         self.why = why
@@ -94,7 +116,17 @@ class Present:
         return settled(verdict, judge(DATA_SET, wrong, f"the {len(found)} checks are those that are here, by digest"))
 
     def _tasks(self, verdict: Verdict, manifest: BenchManifest) -> Verdict:
-        installed = {
+        here = self._code
+        same_code = here == manifest.code and here.commit is not None and here.dirty is False
+        return settled(verdict, check_tasks(manifest, self._installed, same_code=same_code))
+
+    @cached_property
+    def _code(self) -> CodeIdentity:
+        return code_identity()
+
+    @cached_property
+    def _installed(self) -> dict[str, TaskIdentity]:
+        return {
             folder.task.id: TaskIdentity(
                 id=folder.task.id,
                 version=folder.task.version,
@@ -104,6 +136,9 @@ class Present:
             )
             for folder in load_corpus()
         }
-        here = code_identity()
-        same_code = here == manifest.code and here.commit is not None and here.dirty is False
-        return settled(verdict, check_tasks(manifest, installed, same_code=same_code))
+
+
+def _pinned(manifest: BenchManifest | RetrievalManifest | LifecycleManifest) -> bool:
+    """Tell whether a data set that does not come with smriti is one that this version pins for the suite."""
+    pins = [lock.matching(sha256) for sha256 in manifest.datasets.values()]
+    return bool(pins) and all(pin is not None and pin.name.startswith(manifest.suite) for pin in pins)

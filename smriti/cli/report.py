@@ -38,7 +38,8 @@ def report(
         raise UsageError("a receipt is named twice; name each once")
     place = out or default_place(directories)
     check_place(place)
-    receipts = [read_sealed(directory, Present().look) for directory in directories]
+    vouch = Present().vouch
+    receipts = [read_sealed(directory, vouch) for directory in directories]
     written = write_report(receipts, place, _texts(receipts))
     if as_json:
         typer.echo(json.dumps({"report": str(written.html), "markdown": str(written.markdown)}))

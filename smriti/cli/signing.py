@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from smriti.cli.present import Present
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.check import Check
 from smriti.receipts.signing import NAMESPACE, check_origin
 from smriti.receipts.signing import sign as sign_receipt
-from smriti.receipts.verify import Verdict, verify
+from smriti.receipts.verify import verify
 
 app = typer.Typer(help="Who stands behind a receipt.", no_args_is_help=True)
 
@@ -43,7 +43,7 @@ def sign(
         raise UsageError(
             f'--identity is {identity!r}, expected one word such as me@example.org, without , * ? ! # or "'
         )
-    made = sign_receipt(directory, key, Present().look)
+    made = sign_receipt(directory, key, Present().vouch)
     line = None if identity is None else f'{identity} namespaces="{NAMESPACE}" {made.public_key}'
     if as_json:
         typer.echo(json.dumps({"signature": str(made.path), "public_key": made.public_key, "allowed_signers": line}))
@@ -75,7 +75,7 @@ def check(
     """Say whether a receipt is consistent (verified) and who stands behind it (signed); exit 1 unless both hold."""
     _there(directory)
     origin = check_origin(directory, allowed_signers, identity=identity, revoked=revoked, signature=signature)
-    verified = _verified(Present().look(verify(directory)))
+    verified = _verified(directory)
     if as_json:
         who = {"identity": origin.identity, "key": origin.key}
         typer.echo(
@@ -88,7 +88,11 @@ def check(
         raise typer.Exit(1)
 
 
-def _verified(verdict: Verdict) -> Check:
+def _verified(directory: Path) -> Check:
+    try:
+        verdict = Present().vouch(verify(directory))
+    except ReceiptError as error:
+        return Check("verified", False, str(error))
     if verdict.state == "verified":
         return Check(
             "verified", True, f"each figure follows from the evidence in the receipt ({verdict.evidence_class})"

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from smriti.errors import ReceiptError
 from smriti.receipts.listing import receipt_folders
-from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, by_itself, read_sealed
 from smriti.receipts.writer import MANIFEST, SUMMARY
 from smriti.types import BenchManifest, Interval
 
@@ -50,7 +50,7 @@ class Unnamed(Exception):  # noqa: N818  # prose catches it
 class Library:
     """Receipts by the names that a text has for them, each verified once."""
 
-    def __init__(self, beside: Path, roots: Sequence[Path], look: Look = lambda verdict: verdict) -> None:
+    def __init__(self, beside: Path, roots: Sequence[Path], look: Look = by_itself) -> None:
         self._beside = beside
         self._look = look
         self._roots = roots

@@ -12,7 +12,7 @@ from smriti.errors import ReceiptError
 from smriti.receipts.comparable import Side
 from smriti.receipts.compare import Comparison, compare
 from smriti.receipts.gates import Gate, gates, stated_gates
-from smriti.receipts.sealed import Look, SealedReceipt, read_sealed
+from smriti.receipts.sealed import Look, SealedReceipt, by_itself, read_sealed
 from smriti.receipts.wording import (
     claimed_scores,
     design,
@@ -119,7 +119,7 @@ def make_claim(
     directories: Sequence[Path],
     title: str | None = None,
     comparisons: Sequence[Compared] = (),
-    look: Look = lambda verdict: verdict,
+    look: Look = by_itself,
 ) -> Claim | list[Gate]:
     """Return what the receipts in `directories` support, or every gate that one of them does not pass.
 

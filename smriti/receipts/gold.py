@@ -89,6 +89,11 @@ def settled(verdict: Verdict, found: Check) -> Verdict:
     return replace(verdict, checks=checks, state="refused" if found.ok is False else verdict.state)
 
 
+def left_open(verdict: Verdict) -> Check | None:
+    """Return the check that nobody has settled, for want of the data set or the tasks; None where there is none."""
+    return next(filter(_open, verdict.checks), None)
+
+
 def _open(check: Check) -> bool:
     return check.ok is None and check.name in (DATA_SET, TASKS)
 

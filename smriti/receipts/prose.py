@@ -34,7 +34,7 @@ from pydantic import ValidationError
 from smriti.errors import UsageError
 from smriti.receipts.cited import Library, Part, Unnamed, is_figure, stated_figure, unlike
 from smriti.receipts.claim import MARK, Claim, markdown, remade
-from smriti.receipts.sealed import Look, SealedReceipt
+from smriti.receipts.sealed import Look, SealedReceipt, by_itself
 from smriti.types import BenchManifest
 
 Render = Callable[[SealedReceipt, Path], tuple[Sequence[str], Sequence[str]]]
@@ -83,9 +83,7 @@ class Prose:
     """By line."""
 
 
-def check_prose(
-    path: Path, text: str, roots: Sequence[Path], render: Render, look: Look = lambda verdict: verdict
-) -> Prose:
+def check_prose(path: Path, text: str, roots: Sequence[Path], render: Render, look: Look = by_itself) -> Prose:
     """Check the text of the file `path`; run ids and digests are looked for below `roots`."""
     check = _Check(text, Library(path.parent, roots, look), render)
     check.blocks()

@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field
 from smriti import process
 from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.check import Check
-from smriti.receipts.sealed import Look, read_sealed
+from smriti.receipts.sealed import Look, by_itself, read_sealed
 from smriti.receipts.writer import SUMMARY, read_manifest
 from smriti.types import Completed, Stored
 
@@ -87,7 +87,7 @@ def signature_path(directory: Path) -> Path:
     return folder.with_name(f"{folder.name}.sig")
 
 
-def sign(directory: Path, key: Path, look: Look = lambda verdict: verdict) -> Signed:
+def sign(directory: Path, key: Path, look: Look = by_itself) -> Signed:
     """Sign the receipt in `directory` with an SSH key, and write the signature beside it.
 
     `key` is a private key, for whose passphrase ssh-keygen asks at the terminal, or a public one of which the private

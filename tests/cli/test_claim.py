@@ -20,6 +20,8 @@ from tests.benches import run_bench, tiny_task
 from tests.cli.command_line import Smriti
 from tests.receipts.claimable import bench, bench_manifest, retrieval
 
+pytestmark = pytest.mark.usefixtures("all_known")
+
 
 @pytest.fixture(autouse=True)
 def _intervals_of_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:

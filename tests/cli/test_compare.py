@@ -10,6 +10,8 @@ import pytest
 from tests.cli.command_line import Smriti
 from tests.receipts.comparisons import bench, bench_manifest, passes, retrieval, retrieval_manifest
 
+pytestmark = pytest.mark.usefixtures("all_known")
+
 HALF = passes({"off": 0.5, "on": 0.5})
 MOST = passes({"off": 0.5, "on": 1.0})
 

@@ -15,6 +15,8 @@ from tests.cli.command_line import Smriti
 from tests.receipts.build_lifecycle import a_manifest, write
 from tests.suites.lifecycle.fakes import own_checks
 
+pytestmark = pytest.mark.usefixtures("all_known")
+
 ABLE = "tests.suites.lifecycle.named:able"
 LYING = "tests.suites.lifecycle.named:lying"
 

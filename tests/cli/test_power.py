@@ -9,6 +9,8 @@ import pytest
 from tests.cli.command_line import Smriti
 from tests.receipts.comparisons import bench, bench_manifest, passes, retrieval
 
+pytestmark = pytest.mark.usefixtures("all_known")
+
 
 def test_a_plan_names_the_trials_and_what_was_assumed(smriti: Smriti) -> None:
     ended = smriti("plan", "--effect", "0.4", "--tasks", "12", "--base-rate", "0.3")

@@ -16,6 +16,7 @@ from smriti.receipts.writer import read_manifest
 from smriti.types import CodeIdentity, TaskFolder
 from tests.benches import run_bench, tiny_task
 from tests.cli.command_line import Smriti
+from tests.receipts.claimable import bench as claimable_bench
 from tests.receipts.claimable import retrieval, retrieval_manifest
 
 
@@ -173,3 +174,76 @@ def test_other_tasks_refute_a_receipt_of_the_very_code_that_is_here(
     ended = smriti("verify", bench)
     assert ended.status == status
     assert line(ended.out, "tasks").startswith("FAIL" if status else "not checked")
+
+
+# What a class rests on
+
+
+UNKNOWN = "and what that rests on is not known here"
+
+
+def made(of: str, name: str = "made") -> Path:
+    """A receipt of a class that carries claims, of tasks or a data set that are called as known ones and are not."""
+    if of == "tasks":
+        return claimable_bench(Path(name))
+    datasets = {"coding-life": "a" * 64}
+    return retrieval(Path(name), retrieval_manifest(suite="coding-life", datasets=datasets, run_id=name))
+
+
+@pytest.mark.parametrize("of", ["tasks", "a data set"])
+@pytest.mark.parametrize(
+    "command", [("report", "made"), ("noise", "made", "again"), ("compare", "made:first", "again:first")]
+)
+def test_what_calls_itself_known_and_is_not_is_verified_and_used_for_nothing(
+    smriti: Smriti, command: tuple[str, ...], of: str
+) -> None:
+    made(of, "again")
+    assert smriti("verify", made(of)).status == 0
+    smriti(*command).assert_refused("made says", UNKNOWN)
+
+
+def test_no_defaults_are_taken_from_tasks_that_nobody_knows(smriti: Smriti) -> None:
+    smriti("plan", "--effect", 0.2, "--tasks", 12, "--from", made("tasks")).assert_refused("says measured", UNKNOWN)
+
+
+@pytest.mark.parametrize("of", ["tasks", "a data set"])
+def test_neither_a_claim_nor_a_text_has_figures_of_what_nobody_knows(smriti: Smriti, of: str) -> None:
+    ended = smriti("claim", made(of))
+    assert ended.status == 1
+    assert UNKNOWN in ended.out
+    Path("text.md").write_text("[12](receipt:./made#coverage/planned)")
+    ended = smriti("claim", "check", "text.md")
+    assert ended.status == 1
+    assert UNKNOWN in ended.out
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not on this machine")
+@pytest.mark.parametrize("of", ["tasks", "a data set"])
+def test_what_nobody_knows_is_not_signed_and_is_not_verified_beside_a_signature(smriti: Smriti, of: str) -> None:
+    Path("key").write_text("no key is needed")
+    smriti("receipt", "sign", made(of), "--key", "key").assert_refused(UNKNOWN)
+    Path("allowed").touch()
+    ended = smriti("receipt", "check", "made", "--allowed-signers", "allowed")
+    assert ended.status == 1
+    assert ended.out.startswith("NOT VERIFIED")
+    assert UNKNOWN in ended.out
+
+
+def test_a_pinned_set_is_known_where_it_is_not_and_only_a_claim_wants_it_here(
+    smriti: Smriti, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(lock.CACHE_VARIABLE, str(tmp_path / "empty"))
+    for name in ("made", "again"):
+        retrieval(Path(name), retrieval_manifest(run_id=name))
+    assert smriti("noise", "made", "again").status == 0
+    ended = smriti("claim", "made")
+    assert ended.status == 1
+    assert "smriti data fetch locomo10" in ended.out
+
+
+def test_with_the_very_tasks_here_a_claim_is_made(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tasks of the receipt are put in the place of those that are installed."""
+    directory = made("tasks")
+    tasks = {task.id: task for task in read_manifest(directory).tasks}
+    monkeypatch.setattr(present.Present, "_installed", tasks)
+    assert smriti("claim", directory).status == 0

@@ -10,6 +10,8 @@ from tests.benches import fact, run_bench, tiny_task
 from tests.cli.command_line import Smriti
 from tests.receipts import build
 
+pytestmark = pytest.mark.usefixtures("all_known")
+
 
 @pytest.fixture(autouse=True)
 def _drawing(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,10 @@ from tests.receipts.claimable import bench, bench_manifest
 
 KEYGEN = shutil.which("ssh-keygen")
 
-pytestmark = pytest.mark.skipif(KEYGEN is None, reason="ssh-keygen is not on this machine")
+pytestmark = [
+    pytest.mark.skipif(KEYGEN is None, reason="ssh-keygen is not on this machine"),
+    pytest.mark.usefixtures("all_known"),
+]
 
 
 @pytest.fixture
