@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +32,7 @@ from smriti.types import BenchManifest
 RECEIPTS = Path("receipts")
 LONGEST_TITLE = 120
 _CLAIMS = re.compile(
-    r"(?i)\d\s*(?:%|percent|times|x\b)|\d\.\d|\b(?:better|worse|best|worst|more|less|most|least|higher|lower|faster|slower|"
+    r"(?i)%|\bper\s?cent\b|\d\s*(?:times|x\b)|\d\.\d|\b(?:twice|thrice|half|halv\w*|tripl\w*|\w+fold|better|worse|best|worst|more|less|most|least|higher|lower|faster|slower|"
     r"superior\w*|improv\w*|outperform\w*|beat\w*|win\w*|boost\w*|increas\w*|reduc\w*|doubl\w*|effective\w*|proven?)\b"
 )
 """What a title may not say: all other words of a claim are fixed, and have their gates."""
@@ -143,7 +144,7 @@ def _check_named(directories: Sequence[Path], out: Path | None, title: str | Non
         raise UsageError(
             f"--title is {title!r:.200}, expected one line of at most {LONGEST_TITLE} printable characters"
         )
-    if title is not None and (claims := _CLAIMS.search(title)):
+    if title is not None and (claims := _CLAIMS.search(unicodedata.normalize("NFKC", title))):
         raise UsageError(
             f"--title {title!r} claims something by itself ({claims[0]!r}), which no receipt is asked about; expected "
             "what was measured, without figures or comparisons"

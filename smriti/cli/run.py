@@ -15,7 +15,7 @@ import typer
 from smriti.cli.interrupts import EXIT_INTERRUPTED
 from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.verify import verify
-from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, read_manifest
+from smriti.receipts.writer import MANIFEST, SCORES, SUMMARY, read_file, read_manifest
 from smriti.types import BenchManifest, LifecycleManifest, RetrievalManifest
 
 EXIT_DOES_NOT_STAND = 1
@@ -87,7 +87,7 @@ def _how_far(directory: Path, again: Sequence[str]) -> str:
         return f"after the last case; {directory} is finished"
     scores = directory / SCORES
     manifest = read_manifest(directory)
-    done = scores.read_bytes().count(b"\n") if scores.exists() else 0
+    done = read_file(scores).count(b"\n") if scores.exists() else 0
     return (
         f"after {done} of {manifest.planned} cases, which are kept. "
         f"Go on with: {shlex.join(['smriti', manifest.suite, '--resume', str(directory), *again])}"

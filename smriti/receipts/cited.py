@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from smriti.errors import ReceiptError
 from smriti.receipts.listing import receipt_folders
 from smriti.receipts.sealed import Look, SealedReceipt, by_itself, read_sealed
-from smriti.receipts.writer import MANIFEST, SUMMARY
+from smriti.receipts.writer import MANIFEST, SUMMARY, read_file
 from smriti.types import BenchManifest, Interval
 
 Part = Literal["figure", "value", "interval", "n", "excluded", "method"]
@@ -106,9 +106,9 @@ class Library:
 
 def _identity(folder: Path) -> tuple[str, str] | None:
     try:
-        stated = json.loads((folder / MANIFEST).read_bytes())
-        digest = hashlib.sha256((folder / SUMMARY).read_bytes()).hexdigest()
-    except (OSError, ValueError):
+        stated = json.loads(read_file(folder / MANIFEST))
+        digest = hashlib.sha256(read_file(folder / SUMMARY)).hexdigest()
+    except (OSError, ValueError, ReceiptError):
         return None
     run_id = stated.get("run_id") if isinstance(stated, dict) else None
     return (run_id, digest) if isinstance(run_id, str) else None

@@ -28,6 +28,8 @@ from smriti.types import BenchManifest, CodeIdentity, Coverage, EvidenceClass, R
 MARK = "<!-- claim: claim.json -->"
 """Stands in every claim: what else stands in it is what the file beside it says, and that is what receipts support."""
 
+WRITTEN_BY = "written by `smriti claim` from receipts that verify"
+
 
 class Figure(Stored):
     """One figure of a claim, and which receipt states it: the sha256 of that one's summary.json."""
@@ -187,7 +189,7 @@ def _lines(claim: Claim) -> Iterator[str]:
     yield MARK
     yield ""
     author = "The title is its author's. All else is" if claim.title else "This is"
-    yield f"{author} written by `smriti claim` from receipts that verify; `smriti claim check` compares it with them."
+    yield f"{author} {WRITTEN_BY}; `smriti claim check` compares it with them."
     for receipt in claim.receipts:
         yield from _section(receipt)
     for compared in claim.comparisons:

@@ -85,8 +85,7 @@ class Comparison:
             found.append(f"allowed: {'; '.join(map(str, self.allowed))}")
         memory = (difference.field.startswith("memory") for difference in self.differing)
         code = (difference.field == "code" for difference in self.allowed)  # which holds smriti's own systems
-        named = self.baseline.system == self.candidate.system
-        if named and not any(memory) and not any(code):
+        if not any(memory) and not any(code):
             found.append("a/a: both sides have the same memory system, as far as it can be told; this shows chance")
         if self.condition is not None and not any(contrast.condition == "off" for contrast in self.contrasts):
             found.append(

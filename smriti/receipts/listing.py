@@ -11,7 +11,7 @@ from pathlib import Path
 from smriti.errors import ReceiptError
 from smriti.receipts.check import is_time
 from smriti.receipts.verify import State, verify
-from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SUMMARY, read_manifest
+from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SUMMARY, read_file, read_manifest
 from smriti.types import BenchManifest
 
 _PARTS = {MANIFEST, EVIDENCE, SCORES, SUMMARY}
@@ -81,6 +81,6 @@ def _listed(directory: Path) -> Listed:
 
 def _rows(path: Path) -> int:
     try:
-        return path.read_bytes().count(b"\n")
-    except OSError:
+        return read_file(path).count(b"\n")
+    except (OSError, ReceiptError):
         return 0

@@ -31,10 +31,11 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from pydantic import ValidationError
 
-from smriti.errors import UsageError
+from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.cited import Library, Part, Unnamed, is_figure, stated_figure, unlike
-from smriti.receipts.claim import MARK, Claim, markdown, remade
+from smriti.receipts.claim import MARK, WRITTEN_BY, Claim, markdown, remade
 from smriti.receipts.sealed import Look, SealedReceipt, by_itself
+from smriti.receipts.writer import read_file
 from smriti.types import BenchManifest
 
 Render = Callable[[SealedReceipt, Path], tuple[Sequence[str], Sequence[str]]]
@@ -88,7 +89,7 @@ def check_prose(path: Path, text: str, roots: Sequence[Path], render: Render, lo
     check = _Check(text, Library(path.parent, roots, look), render)
     check.blocks()
     check.footnotes()
-    check.claim(path.parent / "claim.json")
+    check.claim(path)
     check.prose.problems.sort(key=lambda problem: problem.line)
     return check.prose
 
@@ -133,14 +134,22 @@ class _Check:
             if label.startswith("^") and "receipt:" in unquote(f"{reference['href']} {reference['title']}").lower():
                 self._say(reference["map"][0] + 1, _NO_LINK)
 
-    def claim(self, path: Path) -> None:
-        """Check that a text that is a claim says what the file beside it does, and that file what receipts support."""
+    def claim(self, text: Path) -> None:
+        """Check that a text that is a claim says what the file beside it does, and that file what receipts support.
+
+        It is one by its mark, and without it by its name or by saying what only claims say.
+        """
+        path = text.with_name("claim.json")
         line = next((_line(token) for token in self._tokens if token.type == "html_block" and MARK in token.content), 0)
+        says_so = any(token.type == "inline" and WRITTEN_BY in token.content for token in self._tokens)
+        if not line and (says_so or (text.name == "claim.md" and path.exists())):
+            line = 1
+            self._say(line, f"a claim without its mark, expected {MARK}")
         if not line:
             return
         try:
-            claim = Claim.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
+            claim = Claim.model_validate_json(read_file(path))
+        except (OSError, ReceiptError, ValidationError):
             self._say(line, f"{path.name} beside it cannot be read, and it is what this text is to say")
             return
         right = markdown(claim)

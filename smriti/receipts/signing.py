@@ -21,7 +21,7 @@ from smriti import process
 from smriti.errors import ReceiptError, UsageError
 from smriti.receipts.check import Check
 from smriti.receipts.sealed import Look, by_itself, read_sealed
-from smriti.receipts.writer import SUMMARY, read_manifest
+from smriti.receipts.writer import SUMMARY, read_file, read_manifest
 from smriti.types import Completed, Stored
 
 NAMESPACE = "smriti-receipt"
@@ -155,6 +155,8 @@ def check_origin(
             return Origin(_unsigned(f"{path}: {reading.why_nobody()}"))
         name = wanted[0]
         if revoked is not None and _good(reading.signed(name)):
+            if keygen.refuses_any(revoked):
+                raise UsageError(f"--revoked {revoked} is no list of keys: ssh-keygen cannot read it")
             return Origin(_unsigned(f"{path}: the key of {name} is revoked by {revoked}"))
         unnamed = f"{allowed_signers} does not name its key as one of {name}"
         return Origin(_unsigned(f"{path}: {_reason(found[name]) or unnamed}"))
@@ -166,7 +168,6 @@ class _Keygen:
     def __init__(self, program: str, scratch: Path) -> None:
         self._program = program
         self._scratch = scratch
-
         self._env = {"PATH": os.defpath, "HOME": str(scratch), "LC_ALL": "C"}
 
     def run(self, *arguments: str | Path, stdin: bytes = b"") -> Completed:
@@ -187,6 +188,15 @@ class _Keygen:
             )
         except subprocess.TimeoutExpired:
             raise UsageError(f"nobody has answered ssh-keygen for {_PATIENCE_S:g} s") from None
+
+    def refuses_any(self, revoked: Path) -> bool:
+        """Tell whether under a list of revoked keys not even one counts that was made just now, and so is not in it."""
+        key, allowed, content = self._scratch / "fresh", self._scratch / "fresh.allowed", b"fresh"
+        self.run("-q", "-t", "ed25519", "-N", "", "-f", key)
+        made = self.run("-Y", "sign", "-f", key, "-n", NAMESPACE, stdin=content)
+        (signature := self._scratch / "fresh.sig").write_bytes(made.stdout)
+        allowed.write_bytes(b"fresh " + key.with_suffix(".pub").read_bytes())
+        return not _good(_Reading(self, signature, allowed, content).signed("fresh", "-r", revoked))
 
     def _command(self, arguments: Sequence[str | Path]) -> list[str]:
         return [self._program, *(str(word.absolute()) if isinstance(word, Path) else word for word in arguments)]
@@ -234,7 +244,7 @@ def _keygen() -> Iterator[_Keygen]:
 def _statement_of(directory: Path) -> Statement:
     run_id = read_manifest(directory).run_id
     try:
-        content = (directory / SUMMARY).read_bytes()
+        content = read_file(directory / SUMMARY)
     except OSError as error:
         raise ReceiptError(f"{directory / SUMMARY}: cannot be read: {error.strerror or error}") from error
     return Statement(run_id=run_id, summary_sha256=hashlib.sha256(content).hexdigest())

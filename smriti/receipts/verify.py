@@ -20,7 +20,7 @@ from smriti.errors import ReceiptError
 from smriti.receipts.check import Check, is_time, judge
 from smriti.receipts.lifecycle import LifecycleRules
 from smriti.receipts.questions import QuestionRules
-from smriti.receipts.rows import Rows, Rules, read_lines, read_rows
+from smriti.receipts.rows import Rules, read_lines, read_rows
 from smriti.receipts.trials import TrialRules
 from smriti.receipts.writer import (
     EVIDENCE,
@@ -28,6 +28,7 @@ from smriti.receipts.writer import (
     SCORES,
     SEAMS,
     SUMMARY,
+    file_names,
     first_error,
     open_regular,
     read_file,
@@ -117,8 +118,8 @@ def _checks(
     yield rules.evidence_class()
     rows = read_rows(directory, manifest, rules, sealed=sealed)
     yield from rows.checks
-    files = seal_files(directory)
-    yield _check_contents(directory, rows, files, exact=sealed)
+    own = {MANIFEST, EVIDENCE, SCORES, SEAMS, *rows.blobs}
+    yield _check_contents(directory, rows.blobs, sorted(set(file_names(directory)) - own), exact=sealed)
     if seams:
         yield _check_seams(seams, len(rows.records))
     if not sealed:
@@ -130,7 +131,7 @@ def _checks(
     except ValidationError as error:
         yield Check("seal", False, f"{SUMMARY}: {first_error(error)}")
         return
-    yield _check_files(files, summary)
+    yield _check_files(seal_files(directory, own), summary)
     if all(check.ok for check in rows.checks):
         yield _check_summary(manifest, rows.records, summary, content)
     yield rules.unchecked()
@@ -169,19 +170,18 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _check_contents(directory: Path, rows: Rows, files: Mapping[str, FileSeal], *, exact: bool) -> Check:
+def _check_contents(directory: Path, blobs: Mapping[str, str], strays: Sequence[str], *, exact: bool) -> Check:
     wrong: list[str] = []
-    for name, digest in sorted(rows.blobs.items()):
+    for name, digest in sorted(blobs.items()):
         try:
             if _digest_of_content(directory / name) != digest:
                 wrong.append(f"{name}: does not hold what its name says")
         except (OSError, EOFError, zlib.error, ReceiptError) as error:
             wrong.append(f"{name}: {error}")
     if exact:
-        named = {MANIFEST, EVIDENCE, SCORES, SEAMS, *rows.blobs}
-        wrong += [f"{name}: nothing in the receipt names it" for name in sorted(files.keys() - named)]
-        wrong += _irregular(directory, {name.partition("/")[0] for name in rows.blobs})
-    right = f"{len(rows.blobs)} files beside the rows hold what the evidence names"
+        wrong += [f"{name}: nothing in the receipt names it" for name in strays]
+        wrong += _irregular(directory, {name.partition("/")[0] for name in blobs})
+    right = f"{len(blobs)} files beside the rows hold what the evidence names"
     return judge("contents", wrong, right)
 
 

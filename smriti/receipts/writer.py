@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Generic, Literal, TypeVar
@@ -143,14 +143,15 @@ class ReceiptWriter(Generic[ManifestT, EvidenceT, RecordT]):
         os.close(self._lock)
 
 
-def seal_files(directory: Path) -> dict[str, FileSeal]:
-    """Digest every file of a receipt but the seal itself, by name relative to `directory`."""
-    seals: dict[str, FileSeal] = {}
-    for path in sorted(directory.rglob("*")):
-        name = path.relative_to(directory).as_posix()
-        if path.is_file() and name != SUMMARY:
-            seals[name] = _sealed(path)
-    return seals
+def file_names(directory: Path) -> list[str]:
+    """Return the names of all files of a receipt but the seal itself, relative to `directory`, sorted."""
+    files = (path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+    return sorted(name for name in files if name != SUMMARY)
+
+
+def seal_files(directory: Path, own: Container[str] | None = None) -> dict[str, FileSeal]:
+    """Digest every file of a receipt, or those that are its `own`, by name: a stray one may be of any size."""
+    return {name: _sealed(directory / name) for name in file_names(directory) if own is None or name in own}
 
 
 def _sealed(path: Path) -> FileSeal:

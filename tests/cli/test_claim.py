@@ -171,13 +171,34 @@ def test_no_word_of_a_claim_can_be_changed(smriti: Smriti, good: Path, before: s
     stated = Path("out/claim.json").read_text()
     Path("out/claim.json").write_text(stated.replace('"verdict": "no difference shown"', '"verdict": "better"'))
     assert smriti("claim", "check", "out/claim.md").status == 1
+    for text_without in (text.replace("<!-- claim: claim.json -->\n\n", ""), "# Mine\n\nIt is best.\n"):
+        Path("out/claim.md").write_text(text_without)
+        ended = smriti("claim", "check", "out/claim.md")
+        assert ended.status == 1
+        assert "out/claim.md:1: a claim without its mark" in ended.out
+    Path("out/other.md").write_text(text.replace("<!-- claim: claim.json -->\n\n", ""))
+    assert "a claim without its mark" in smriti("claim", "check", "out/other.md").out
+    Path("out/claim.md").write_text(text)
     Path("out/claim.json").unlink()
     ended = smriti("claim", "check", "out/claim.md")
     assert "claim.json beside it cannot be read" in ended.out
 
 
 @pytest.mark.parametrize(
-    "title", ["mine improves everything", "99 % of all", "Twice: 2 x", "It beats bm25", "0.9 at last"]
+    "title",
+    [
+        "mine improves everything",
+        "99 % of all",
+        "Twice: 2 x",
+        "It beats bm25",
+        "0.9 at last",
+        "ninety nine percent",
+        "nine in ten, per cent",
+        "tenfold",
+        "half of what it took",
+        "\uff10\uff0e\uff19 and more",  # fullwidth 0.9
+        "\uff42\uff45\uff53\uff54 of all",  # fullwidth best
+    ],
 )
 def test_a_title_claims_nothing(smriti: Smriti, good: Path, title: str) -> None:
     smriti("claim", good, "--title", title).assert_refused("claims something by itself")

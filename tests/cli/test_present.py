@@ -17,7 +17,7 @@ from smriti.types import CodeIdentity, TaskFolder
 from tests.benches import run_bench, tiny_task
 from tests.cli.command_line import Smriti
 from tests.receipts.claimable import bench as claimable_bench
-from tests.receipts.claimable import retrieval, retrieval_manifest
+from tests.receipts.claimable import bench_manifest, retrieval, retrieval_manifest
 
 
 @pytest.fixture
@@ -244,6 +244,6 @@ def test_a_pinned_set_is_known_where_it_is_not_and_only_a_claim_wants_it_here(
 def test_with_the_very_tasks_here_a_claim_is_made(smriti: Smriti, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tasks of the receipt are put in the place of those that are installed."""
     directory = made("tasks")
-    tasks = {task.id: task for task in read_manifest(directory).tasks}
+    tasks = {task.id: task for task in bench_manifest().tasks}
     monkeypatch.setattr(present.Present, "_installed", tasks)
     assert smriti("claim", directory).status == 0

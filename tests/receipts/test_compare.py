@@ -30,6 +30,10 @@ HALF = passes({"off": 0.5, "on": 0.5})
 MOST = passes({"off": 0.5, "on": 1.0})
 
 
+def first(_system: str, _number: int) -> int:
+    return 1
+
+
 @pytest.fixture
 def pair(tmp_path: Path) -> Callable[..., tuple[Side, Side]]:
     """Makes the two sides of a comparison of the bench from how their trials end and what is special of each."""
@@ -156,6 +160,16 @@ def test_the_memory_system_and_the_occasion_may_differ_and_are_named(pair: Pair)
 def test_receipts_of_one_memory_system_are_told_to_be(pair: Pair) -> None:
     a, b = pair()
     assert any(flag.startswith("a/a: ") for flag in compare(a, b).flags)
+
+
+def test_two_systems_of_one_receipt_that_say_they_are_the_same_are_told_to_be(tmp_path: Path) -> None:
+    same, both = SystemIdentity(name="mine", version="1"), ("grep", "bm25")
+    receipt = retrieval(tmp_path / "r", first, retrieval_manifest(memory=both, systems=(same, same)))
+    comparison = compare(Side("A", receipt, "grep"), Side("B", receipt, "bm25"))
+    assert any(flag.startswith("a/a: ") for flag in comparison.flags)
+    receipt = retrieval(tmp_path / "s", first, retrieval_manifest(memory=both))
+    comparison = compare(Side("A", receipt, "grep"), Side("B", receipt, "bm25"))
+    assert not any(flag.startswith("a/a: ") for flag in comparison.flags)
 
 
 def test_other_code_may_be_another_memory_system(pair: Pair) -> None:

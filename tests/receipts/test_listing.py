@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from smriti.receipts.listing import age, list_receipts, receipt_folders
-from smriti.receipts.writer import MANIFEST, SCORES
+from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SUMMARY
 from tests.receipts.claimable import bench, bench_manifest, retrieval, retrieval_manifest
 
 
@@ -54,6 +55,15 @@ def test_what_cannot_be_read_is_listed_as_refused(tmp_path: Path, content: bytes
 def test_a_manifest_that_is_a_folder_is_no_reason_to_fail(tmp_path: Path) -> None:
     (tmp_path / "odd" / MANIFEST).mkdir(parents=True)
     (tmp_path / "odd" / SCORES).write_bytes(b"")
+    assert [receipt.state for receipt in list_receipts(tmp_path)] == ["refused"]
+
+
+@pytest.mark.parametrize("name", [MANIFEST, EVIDENCE, SCORES, SUMMARY])
+def test_a_pipe_in_the_place_of_a_file_is_listed_as_refused(tmp_path: Path, name: str) -> None:
+    """Nobody writes into it: whoever opened it to read would wait for ever."""
+    made = bench(tmp_path / "made", bench_manifest(1))
+    (made / name).unlink()
+    os.mkfifo(made / name)
     assert [receipt.state for receipt in list_receipts(tmp_path)] == ["refused"]
 
 

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def receipt(tmp_path: Path) -> Path:
-    return bench(tmp_path / "run", bench_manifest(2))
+    return bench(tmp_path / "run", bench_manifest(2, evidence_class="development"))
 
 
 @pytest.fixture
@@ -147,6 +148,16 @@ def test_a_revoked_key_is_refused_and_said_to_be_revoked(signed: Path, keys: Pat
     for identity in (None, "me@example.org"):
         assert "is revoked by" in refusal(signed, who, revoked=keys / "mine.pub", identity=identity)
         assert check_origin(signed, who, revoked=keys / "other.pub", identity=identity).check.ok is True
+
+
+@pytest.mark.parametrize("content", [b"not a key at all\n", bytes(range(256))])
+def test_a_list_of_revoked_keys_that_cannot_be_read_revokes_nobody(
+    signed: Path, keys: Path, tmp_path: Path, content: bytes
+) -> None:
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(content)
+    with pytest.raises(UsageError, match=r"--revoked .* is no list of keys"):
+        check_origin(signed, allowed(tmp_path, keys), revoked=garbage)
 
 
 def test_the_signature_of_another_receipt_is_refused(signed: Path, keys: Path, tmp_path: Path) -> None:
@@ -260,6 +271,7 @@ def test_a_passphrase_is_asked_for_at_the_terminal(receipt: Path, keys: Path, tm
         with signing(receipt, keys / "locked", theirs) as run:
             asked = b""
             while b"passphrase" not in asked:
+                assert select.select([mine], [], [], 30)[0], "nobody asks"
                 asked += os.read(mine, 1000)
             os.write(mine, b"open sesame\n")
             _, told = run.communicate(timeout=30)

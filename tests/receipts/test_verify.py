@@ -12,7 +12,7 @@ import pytest
 
 from smriti.receipts import rows
 from smriti.receipts.verify import Verdict, verify
-from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, stated
+from smriti.receipts.writer import EVIDENCE, MANIFEST, SCORES, SEAMS, SUMMARY, ReceiptWriter, open_regular, stated
 from smriti.score.bench import planned_cases
 from smriti.types import CodeIdentity, Fault, PhaseSeconds, Planted, Seam, SystemIdentity
 from tests.receipts.build import a_manifest, evidence_of, write, write_resumed
@@ -52,6 +52,22 @@ def test_a_finished_receipt_is_verified_check_by_check(tmp_path: Path) -> None:
 def test_what_could_not_be_looked_at_is_said_and_not_passed_over(tmp_path: Path) -> None:
     verdict = verify(write(tmp_path))
     assert detail(verdict, "tasks") == "the 3 task folders named in the manifest are not part of a receipt"
+
+
+def test_a_stray_file_is_refused_unread_however_large_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+    opened: list[str] = []
+
+    def counted(path: Path) -> Any:
+        opened.append(path.name)
+        return open_regular(path)
+
+    monkeypatch.setattr("smriti.receipts.writer.open_regular", counted)
+    with (tmp_path / "stray").open("wb") as stray:
+        stray.truncate(1 << 20)
+    assert "stray: nothing in the receipt names it" in refusals(verify(tmp_path))
+    assert SCORES in opened
+    assert "stray" not in opened
 
 
 def test_verifying_changes_nothing(tmp_path: Path) -> None:

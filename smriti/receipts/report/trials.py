@@ -13,7 +13,7 @@ from smriti.receipts.report.view import Banner, Block, Cell, Facts, Page, Prose,
 from smriti.receipts.report.words import DASH, left, right, verdict
 from smriti.receipts.rows import read_lines
 from smriti.receipts.sealed import SealedReceipt
-from smriti.receipts.writer import EVIDENCE
+from smriti.receipts.writer import EVIDENCE, read_file
 from smriti.types import PhaseSeconds, TrialEvidence, TrialRecord
 
 Texts = Mapping[tuple[str, str], Mapping[str, str]]
@@ -129,7 +129,7 @@ def _injected(row: TrialEvidence) -> Iterator[Block]:
 
 
 def _kept(directory: Path, kind: str, sha256: str | None) -> bytes | None:
-    return None if sha256 is None else gzip.decompress((directory / kind / f"{sha256}.gz").read_bytes())
+    return None if sha256 is None else gzip.decompress(read_file(directory / kind / f"{sha256}.gz"))
 
 
 def _or_dash(number: int | None) -> str:
